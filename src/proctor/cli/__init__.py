@@ -1,0 +1,1 @@
+"""One thin file per command: parsing, calling, exit code."""

@@ -1,0 +1,1 @@
+"""A baseline against a candidate, paired by cell. Pure."""

@@ -1,0 +1,1 @@
+"""The one door between agents and worlds: permission, fault, call, record."""

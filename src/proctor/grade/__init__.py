@@ -1,0 +1,1 @@
+"""Pure graders: evidence in, grade out; the registry of reason codes."""

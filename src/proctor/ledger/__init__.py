@@ -1,0 +1,1 @@
+"""The append-only log of a run: entries, Merkle tree, checkpoints, verification."""

@@ -1,0 +1,306 @@
+"""What a log can say: one closed, frozen struct per kind of entry, and the envelope around them.
+
+The envelope is ``{actor, data, kind, seq, tNs, v}``; ``seq`` is the leaf's index. Fields are declared in
+alphabetical order and hold no floats, so that the fast encoder's bytes are the canonical ones (RFC 8785).
+Times in ns and all scores are decimal strings. A field named ``…Ref`` is the salted commitment of a text kept
+beside the log (``ledger.texts``): every text that came from a case, a tool, an agent or a model is there and
+never in an entry, so that it can be withheld later without breaking a proof.
+
+Left out: writing, reading and checking of logs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+import msgspec
+
+__all__ = [
+    "ACTORS",
+    "ENTRY_KINDS",
+    "ENTRY_VERSION",
+    "AgentEnd",
+    "AgentStart",
+    "AttemptEnd",
+    "AttemptStart",
+    "CallEntry",
+    "CellGrade",
+    "CycleEnd",
+    "CycleStart",
+    "Decision",
+    "Entry",
+    "FaultNote",
+    "FileDigest",
+    "FinalState",
+    "Finish",
+    "Recovered",
+    "RunEnd",
+    "RunPlan",
+    "RunVerdict",
+    "Say",
+    "SelfTest",
+    "WorkerLog",
+    "WorldEvent",
+    "WorldReset",
+]
+
+ENTRY_VERSION = 1
+
+Actor = Literal["agent", "grader", "runner", "user", "world"]
+ACTORS: tuple[str, ...] = ("agent", "grader", "runner", "user", "world")
+
+
+class Decision(StrEnum):
+    """What the gateway decided about a call, before anything else happened to it."""
+
+    ALLOWED = "allowed"
+    FORBIDDEN = "forbidden"
+    OVER_LIMIT = "over_limit"
+    UNKNOWN_TOOL = "unknown_tool"
+    BAD_ARGUMENTS = "bad_arguments"
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all entry data; ``kind`` and ``actor`` go into the envelope."""
+
+    kind: ClassVar[str]
+    actor: ClassVar[Actor] = "runner"
+
+
+class RunPlan(Entry, frozen=True, kw_only=True):
+    """The plan, registered before the first cell starts: digest and size of ``plan.json``."""
+
+    kind: ClassVar[str] = "run.plan"
+    cells: int
+    planDigest: str  # noqa: N815 - the published format
+    runId: str  # noqa: N815
+
+
+class SelfTest(Entry, frozen=True, kw_only=True):
+    """Isolation as it was found on this machine; details are in ``isolation.json``."""
+
+    kind: ClassVar[str] = "selftest"
+    isolationDigest: str  # noqa: N815
+    tier: str
+
+
+class WorkerLog(Entry, frozen=True, kw_only=True):
+    """A worker's log as the run's log knows it, entered when it opens (size 0) and when it closes."""
+
+    kind: ClassVar[str] = "worker.log"
+    origin: str
+    rootSha256: str  # noqa: N815
+    size: int
+
+
+class AttemptStart(Entry, frozen=True, kw_only=True):
+    """An attempt at a cell, registered before it starts."""
+
+    kind: ClassVar[str] = "attempt.start"
+    attempt: str
+    caseId: str  # noqa: N815
+    retry: int
+    run: int
+    worldSeed: str  # noqa: N815
+
+
+class WorldReset(Entry, frozen=True, kw_only=True):
+    """The state that the attempt started from: hash of the database's bytes, checked against the snapshot's."""
+
+    kind: ClassVar[str] = "world.reset"
+    actor: ClassVar[Actor] = "world"
+    attempt: str
+    bytesSha256: str  # noqa: N815
+    snapshotSha256: str  # noqa: N815
+
+
+class CycleStart(Entry, frozen=True, kw_only=True):
+    """A cycle begins; cycles count from 1."""
+
+    kind: ClassVar[str] = "cycle.start"
+    attempt: str
+    cycle: int
+
+
+class AgentStart(Entry, frozen=True, kw_only=True):
+    """What the agent was told: the exact ``start`` message."""
+
+    kind: ClassVar[str] = "agent.start"
+    attempt: str
+    cycle: int
+    messageRef: str  # noqa: N815
+
+
+class WorldEvent(Entry, frozen=True, kw_only=True):
+    """A change of the world that the harness made on schedule (nobody's call)."""
+
+    kind: ClassVar[str] = "world.event"
+    actor: ClassVar[Actor] = "world"
+    argsRef: str  # noqa: N815
+    attempt: str
+    cycle: int
+    event: str
+    step: int
+
+
+class FaultNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The scheduled fault that struck a call: what it was and whether the call still took effect."""
+
+    effect: bool
+    fault: str
+    phase: str
+
+
+class CallEntry(Entry, frozen=True, kw_only=True):
+    """One call through the gateway, recorded before the agent saw ``shownRef``.
+
+    ``resultRef`` is what the world answered (null if it was never asked); ``error`` is the code shown to the
+    agent, or null.
+    """
+
+    kind: ClassVar[str] = "tool.call"
+    actor: ClassVar[Actor] = "agent"
+    argsRef: str  # noqa: N815
+    attempt: str
+    cycle: int
+    decision: Decision
+    error: str | None
+    fault: FaultNote | None
+    resultRef: str | None  # noqa: N815
+    shownRef: str  # noqa: N815
+    step: int
+    toolRef: str  # noqa: N815
+
+
+class Say(Entry, frozen=True, kw_only=True):
+    """One exchange with the user: what the agent said, what it was answered."""
+
+    kind: ClassVar[str] = "user.say"
+    actor: ClassVar[Actor] = "user"
+    attempt: str
+    cycle: int
+    done: bool
+    replyRef: str  # noqa: N815
+    step: int
+    textRef: str  # noqa: N815
+
+
+class Finish(Entry, frozen=True, kw_only=True):
+    """The agent's final answer: a claim, kept beside the record."""
+
+    kind: ClassVar[str] = "agent.finish"
+    actor: ClassVar[Actor] = "agent"
+    answerRef: str  # noqa: N815
+    attempt: str
+    cycle: int
+    step: int
+
+
+class AgentEnd(Entry, frozen=True, kw_only=True):
+    """How the agent's process ended in this cycle. ``reason`` is one of ``agents.protocol.EndReason``."""
+
+    kind: ClassVar[str] = "agent.end"
+    attempt: str
+    cycle: int
+    detailRef: str | None  # noqa: N815
+    exitStatus: int | None  # noqa: N815
+    reason: str
+
+
+class CycleEnd(Entry, frozen=True, kw_only=True):
+    """A cycle is over; ``stateSha256`` is the logical digest of the world at that moment."""
+
+    kind: ClassVar[str] = "cycle.end"
+    attempt: str
+    cycle: int
+    stateSha256: str  # noqa: N815
+
+
+class FinalState(Entry, frozen=True, kw_only=True):
+    """The world as the attempt left it; the file with this digest is under ``states/``."""
+
+    kind: ClassVar[str] = "state.final"
+    actor: ClassVar[Actor] = "world"
+    attempt: str
+    fileSha256: str  # noqa: N815
+    logicalSha256: str  # noqa: N815
+
+
+class AttemptEnd(Entry, frozen=True, kw_only=True):
+    """An attempt is over. ``outcome`` is null where the graders decide."""
+
+    kind: ClassVar[str] = "attempt.end"
+    attempt: str
+    code: str | None
+    outcome: str | None
+
+
+class CellGrade(Entry, frozen=True, kw_only=True):
+    """A cell's end: outcome, reason codes, and the digest of its whole grade (in ``cells.jsonl`` order)."""
+
+    kind: ClassVar[str] = "cell.grade"
+    actor: ClassVar[Actor] = "grader"
+    attempt: str | None
+    caseId: str  # noqa: N815
+    codes: tuple[str, ...]
+    gradeDigest: str  # noqa: N815
+    outcome: str
+    run: int
+
+
+class RunVerdict(Entry, frozen=True, kw_only=True):
+    """The gate's answer and the digest of the report it stands in."""
+
+    kind: ClassVar[str] = "run.verdict"
+    gateDigest: str  # noqa: N815
+    reportDigest: str  # noqa: N815
+    verdict: str
+
+
+class FileDigest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of the run folder."""
+
+    bytes: int
+    path: str
+    sha256: str
+
+
+class RunEnd(Entry, frozen=True, kw_only=True):
+    """The last entry: every file outside ``ledger/``. Nothing follows; a closed run never changes."""
+
+    kind: ClassVar[str] = "run.end"
+    files: tuple[FileDigest, ...]
+
+
+class Recovered(Entry, frozen=True, kw_only=True):
+    """A crash left a torn tail of ``bytes`` bytes, which was moved aside; what stood before is intact."""
+
+    kind: ClassVar[str] = "recovered"
+    bytes: int
+
+
+ENTRY_KINDS: dict[str, type[Entry]] = {
+    cls.kind: cls
+    for cls in (
+        RunPlan,
+        SelfTest,
+        WorkerLog,
+        AttemptStart,
+        WorldReset,
+        CycleStart,
+        AgentStart,
+        WorldEvent,
+        CallEntry,
+        Say,
+        Finish,
+        AgentEnd,
+        CycleEnd,
+        FinalState,
+        AttemptEnd,
+        CellGrade,
+        RunVerdict,
+        RunEnd,
+        Recovered,
+    )
+}

@@ -1,0 +1,1 @@
+"""Plan to cells to attempts: limits, cycles, retries."""

@@ -1,0 +1,1 @@
+"""From grades to figures: metrics, the grid, final state."""

@@ -1,0 +1,1 @@
+"""Estimates and tests: intervals, clusters, resampling, power. Pure."""

@@ -1,0 +1,1 @@
+"""Case, contract, budget, plan; loading a suite folder and explaining its mistakes."""

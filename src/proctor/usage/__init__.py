@@ -1,0 +1,1 @@
+"""What a run really spent: manifest, records, reducer, provider adapters."""

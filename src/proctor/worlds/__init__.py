@@ -1,0 +1,1 @@
+"""What a world is: a SQLite database plus tools; snapshot, reset, hash, diff; fault schedules."""
