@@ -117,7 +117,7 @@ class SuiteError(InputError):
     """A mistake in a suite: its author must mend it."""
 
 
-class InvalidEvaluation(InputError, ValueError):  # noqa: N818 - the published name
+class InvalidEvaluation(InputError, ValueError):
     """Recorded data can't be scored: no verdict, no report."""
 
 
@@ -143,19 +143,19 @@ class ToolError(Exception):
         self.message = message
 
 
-class Denied(ToolError):  # noqa: N818 - the published name
+class Denied(ToolError):
     """The contract, the schema or the tool itself forbids this call."""
 
     code = "denied"
 
 
-class NotFound(ToolError):  # noqa: N818 - the published name
+class NotFound(ToolError):
     """A row or object that the call names does not exist."""
 
     code = "not_found"
 
 
-class Conflict(ToolError):  # noqa: N818 - the published name
+class Conflict(ToolError):
     """The call would break a constraint of the world's tables."""
 
     code = "conflict"

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 __all__ = ["INTEGER_LIMIT", "JsonValue", "Outcome", "Phase", "Role", "Verdict"]
 
-JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 INTEGER_LIMIT: Final = 2**53 - 1
 """Largest integer that every JSON reader keeps exact."""

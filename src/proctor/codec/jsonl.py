@@ -47,6 +47,10 @@ def iter_jsonl(
         value = parse_json(body, file=file, first_line=number, limits=limits)
         if type(value) is not dict:
             raise JsonFault(
-                "not an object", place=Place(file, number), expected="a JSON object", found=value, code="syntax"
+                "not an object",
+                place=Place(file, number),
+                expected="a JSON object",
+                found=value,
+                code="syntax",
             )
         yield number, value

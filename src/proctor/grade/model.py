@@ -145,9 +145,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Grade:
         """One finding, at one or more trace steps."""
         steps = (at,) if isinstance(at, int) else tuple(at)
-        return self.grade(
-            [Finding(code=code, detail=detail, steps=steps, expected=expected, found=found, field=field)]
-        )
+        return self.grade([Finding(code=code, detail=detail, steps=steps, expected=expected, found=found, field=field)])
 
     def grade(self, findings: Sequence[Finding], *, metrics: Sequence[Metric] = ()) -> Grade:
         """Any number of findings."""

@@ -1,0 +1,68 @@
+"""What the harness does to a world and its callers on schedule: faults and events, fixed by the case beforehand.
+
+Both are keyed by cycle, tool and the n-th permitted call of that tool within the cycle, so that a schedule means the
+same for every agent however it orders its other calls. A fault that an agent's calls never reach does not fire.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.kinds import Phase
+
+__all__ = ["After", "Event", "Fault", "Schedule"]
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fault of one call. ``temporary``: the caller is told to try again, and the call took effect if ``phase`` is
+    ``after``. ``crash``: the harness kills the agent there."""
+
+    cycle: int
+    tool: str
+    nth: int
+    phase: Phase
+    kind: Literal["temporary", "crash"] = "temporary"
+
+
+class After(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Right after the n-th permitted call of a tool."""
+
+    tool: str
+    nth: int
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A change of the world: at the start of a cycle, or ``after`` a call in it."""
+
+    cycle: int
+    do: str
+    args: dict[str, Any] = {}
+    after: After | None = None
+
+
+class Schedule:
+    """The faults and events of one case, looked up by where they strike."""
+
+    def __init__(self, faults: tuple[Fault, ...], events: tuple[Event, ...]) -> None:
+        self._faults = {(f.cycle, f.tool, f.nth): f for f in faults}
+        self._at_start: dict[int, list[Event]] = {}
+        self._after: dict[tuple[int, str, int], list[Event]] = {}
+        for event in events:
+            if event.after is None:
+                self._at_start.setdefault(event.cycle, []).append(event)
+            else:
+                self._after.setdefault((event.cycle, event.after.tool, event.after.nth), []).append(event)
+
+    def fault(self, cycle: int, tool: str, nth: int) -> Fault | None:
+        """The fault that strikes this call, if any."""
+        return self._faults.get((cycle, tool, nth))
+
+    def at_start(self, cycle: int) -> list[Event]:
+        """Events before the cycle's agent starts."""
+        return self._at_start.get(cycle, [])
+
+    def after(self, cycle: int, tool: str, nth: int) -> list[Event]:
+        """Events right after this call."""
+        return self._after.get((cycle, tool, nth), [])
