@@ -1,0 +1,201 @@
+"""Child processes for a suite's own code: worlds, graders and generators, each apart from the supervisor.
+
+A child is a fresh, isolated interpreter (``-I``: no user site, no working directory on the path) with an empty
+environment, no inherited descriptors but its pipes, a session of its own, and limits on memory and file size. It
+answers one request at a time over framed messages. Left out: sandboxing of agents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+import proctor
+from proctor.codec.frames import read_frame, write_frame
+from proctor.errors import EvidenceError, InfrastructureError, Place, ProctorError, SuiteError
+
+__all__ = ["Child", "Fault", "apply_limits", "serve"]
+
+T = TypeVar("T")
+_ERRORS: dict[str, type[ProctorError]] = {
+    "SuiteError": SuiteError,
+    "EvidenceError": EvidenceError,
+    "InfrastructureError": InfrastructureError,
+}
+_MEMORY_BYTES = 8 * 1024**3
+_FILE_BYTES = 1024**3
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """An error on its way out of a child; raised again in the parent as the same family."""
+
+    family: str
+    problem: str
+    code: str | None = None
+    expected: str | None = None
+    found: str | None = None
+    fix: str | None = None
+    file: str | None = None
+    line: int | None = None
+    field: str | None = None
+
+    @classmethod
+    def of(cls, error: ProctorError) -> Fault:
+        """The same facts, ready to travel."""
+        family = next((name for name, kind in _ERRORS.items() if isinstance(error, kind)), "InfrastructureError")
+        place = error.place or Place()
+        return cls(
+            family=family,
+            problem=error.problem,
+            code=error.code,
+            expected=error.expected,
+            found=error.found,
+            fix=error.fix,
+            file=place.file,
+            line=place.line,
+            field=place.field,
+        )
+
+    def raise_again(self) -> NoReturn:
+        """Raise it in the parent."""
+        raise _ERRORS[self.family](
+            self.problem,
+            place=Place(self.file, self.line, self.field),
+            expected=self.expected,
+            found=self.found,
+            fix=self.fix,
+            code=self.code,
+        )
+
+
+class _Reply(msgspec.Struct, frozen=True, array_like=True):
+    value: bytes | None
+    fault: Fault | None
+
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+class Child:
+    """A running child. Close it, or use it as a context; it dies with its pipes in any case."""
+
+    def __init__(self, module: str, arguments: list[str], *, what: str, timeout_seconds: float = 60.0) -> None:
+        self._what = what
+        self._timeout = timeout_seconds
+        self._home = tempfile.TemporaryDirectory(prefix="proctor-child-")
+        root = str(Path(proctor.__file__).resolve().parent.parent)
+        program = (
+            f"import sys; sys.path.insert(0, {root!r}); sys.dont_write_bytecode = True; "
+            f"from {module} import main; main(sys.argv[1:])"
+        )
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", program, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            cwd=self._home.name,
+            env={"PATH": os.defpath, "HOME": self._home.name, "LANG": "C.UTF-8", "TZ": "UTC"},
+            start_new_session=True,
+            close_fds=True,
+        )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise InfrastructureError(f"{what} started without pipes", code="child")
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        apply_limits(self._process.pid, memory_bytes=_MEMORY_BYTES, file_bytes=_FILE_BYTES)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def ask(self, method: str, *arguments: Any, reply: type[T]) -> T:
+        """Send a request and wait for its answer. Raises what the child raised, or ``InfrastructureError``."""
+        try:
+            write_frame(self._in, _pack((method, arguments)))
+            frame = read_frame(self._out, timeout_seconds=self._timeout)
+        except (BrokenPipeError, InfrastructureError) as error:
+            self.kill()
+            raise InfrastructureError(
+                f"{self._what} did not answer {method}: {error}", found=self._last_words(), code="child"
+            ) from error
+        if frame is None:
+            self.kill()
+            raise InfrastructureError(f"{self._what} ended unasked", found=self._last_words(), code="child")
+        answer = msgspec.msgpack.decode(frame, type=_Reply)
+        if answer.fault is not None:
+            answer.fault.raise_again()
+        return msgspec.msgpack.decode(answer.value or b"\xc0", type=reply)
+
+    def kill(self) -> None:
+        """End it and everything in its session, now."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it; its temporary folder goes with it."""
+        self.kill()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        self._stderr.close()
+        self._home.cleanup()
+
+    def _last_words(self) -> str:
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - 2000))
+        text = self._stderr.read().decode("utf-8", "replace").strip()
+        return text.splitlines()[-1] if text else f"exit status {self._process.poll()}"
+
+
+def apply_limits(pid: int, *, memory_bytes: int, file_bytes: int) -> None:
+    """Set ceilings on a process from outside, where the system can (Linux); elsewhere it runs without them."""
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        prlimit(pid, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        prlimit(pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+        prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def serve(methods: dict[str, Callable[..., Any]]) -> None:
+    """The child's side: answer requests on stdin/stdout until the parent closes the pipe.
+
+    What the suite's code prints goes to stderr, so that it can't be taken for an answer.
+    """
+    requests = os.dup(0)
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    while (frame := read_frame(requests)) is not None:
+        method, arguments = msgspec.msgpack.decode(frame)
+        try:
+            reply = _Reply(value=_pack(methods[method](*arguments)), fault=None)
+        except ProctorError as error:
+            reply = _Reply(value=None, fault=Fault.of(error))
+        except Exception as error:  # noqa: BLE001 - a suite's code may raise anything
+            reply = _Reply(
+                value=None,
+                fault=Fault(family="InfrastructureError", problem=f"{type(error).__name__}: {error}", code="suite_code"),
+            )
+        write_frame(answers, _pack(reply))

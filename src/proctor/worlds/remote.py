@@ -1,0 +1,82 @@
+"""A world that runs in its own process, seen from the supervisor; implements ``WorldPort``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.sandbox.child import Child
+from proctor.worlds.port import Answer, ResetProof
+from proctor.worlds.signature import ToolSpec
+
+__all__ = ["RemoteWorld", "WorldFacts"]
+
+
+class WorldFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a suite can be checked against: names of tools, tables and events (with their parameters), and what each
+    operation declares to touch, as (reads, writes)."""
+
+    tools: tuple[str, ...]
+    events: dict[str, tuple[str, ...]]
+    touched: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    tables: tuple[str, ...]
+    undocumented: tuple[str, ...]
+
+
+class RemoteWorld:
+    """The supervisor's end of a world process."""
+
+    def __init__(self, folder: Path, file: str, *, timeout_seconds: float = 60.0) -> None:
+        self._child = Child(
+            "proctor.worlds.host", [str(folder), file], what="the world's process", timeout_seconds=timeout_seconds
+        )
+        try:
+            self._tools = self._child.ask("tools", reply=list[ToolSpec])
+        except BaseException:
+            self._child.close()
+            raise
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """What agents may be offered."""
+        return self._tools
+
+    @property
+    def pid(self) -> int:
+        """The world's process."""
+        return self._child.pid
+
+    def facts(self) -> WorldFacts:
+        """Names to check a suite against."""
+        return self._child.ask("facts", reply=WorldFacts)
+
+    def reset(self, setup: Mapping[str, Sequence[Mapping[str, Any]]], seed: str) -> ResetProof:
+        """Start over from the case's rows."""
+        return self._child.ask("reset", setup, seed, reply=ResetProof)
+
+    def begin_cycle(self, cycle: int) -> None:
+        """Tell the world which cycle it is in."""
+        self._child.ask("begin_cycle", cycle, reply=type(None))
+
+    def call(self, tool: str, arguments: bytes) -> Answer:
+        """Carry out a call."""
+        return self._child.ask("call", tool, arguments, reply=Answer)
+
+    def event(self, name: str, arguments: bytes) -> Answer:
+        """Make a scheduled change."""
+        return self._child.ask("event", name, arguments, reply=Answer)
+
+    def logical_digest(self) -> str:
+        """The digest of the present rows."""
+        return self._child.ask("logical_digest", reply=str)
+
+    def dump(self) -> bytes:
+        """The present state as a serialised database."""
+        return self._child.ask("dump", reply=bytes)
+
+    def close(self) -> None:
+        """End the world's process."""
+        self._child.close()
