@@ -196,6 +196,8 @@ def serve(methods: dict[str, Callable[..., Any]]) -> None:
         except Exception as error:  # noqa: BLE001 - a suite's code may raise anything
             reply = _Reply(
                 value=None,
-                fault=Fault(family="InfrastructureError", problem=f"{type(error).__name__}: {error}", code="suite_code"),
+                fault=Fault(
+                    family="InfrastructureError", problem=f"{type(error).__name__}: {error}", code="suite_code"
+                ),
             )
         write_frame(answers, _pack(reply))

@@ -1,4 +1,4 @@
-"""What the harness does to a world and its callers on schedule: faults and events, fixed by the case beforehand.
+"""The faults and events of one case, looked up by where they strike.
 
 Both are keyed by cycle, tool and the n-th permitted call of that tool within the cycle, so that a schedule means the
 same for every agent however it orders its other calls. A fault that an agent's calls never reach does not fire.
@@ -6,46 +6,17 @@ same for every agent however it orders its other calls. A fault that an agent's 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
 
-import msgspec
+from proctor.suite.model import Event, Fault
 
-from proctor.kinds import Phase
-
-__all__ = ["After", "Event", "Fault", "Schedule"]
-
-
-class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fault of one call. ``temporary``: the caller is told to try again, and the call took effect if ``phase`` is
-    ``after``. ``crash``: the harness kills the agent there."""
-
-    cycle: int
-    tool: str
-    nth: int
-    phase: Phase
-    kind: Literal["temporary", "crash"] = "temporary"
-
-
-class After(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Right after the n-th permitted call of a tool."""
-
-    tool: str
-    nth: int
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A change of the world: at the start of a cycle, or ``after`` a call in it."""
-
-    cycle: int
-    do: str
-    args: dict[str, Any] = {}
-    after: After | None = None
+__all__ = ["Schedule"]
 
 
 class Schedule:
-    """The faults and events of one case, looked up by where they strike."""
+    """What the harness does to a world and its callers, fixed by the case beforehand."""
 
-    def __init__(self, faults: tuple[Fault, ...], events: tuple[Event, ...]) -> None:
+    def __init__(self, faults: Sequence[Fault], events: Sequence[Event]) -> None:
         self._faults = {(f.cycle, f.tool, f.nth): f for f in faults}
         self._at_start: dict[int, list[Event]] = {}
         self._after: dict[tuple[int, str, int], list[Event]] = {}

@@ -1,0 +1,50 @@
+"""Cases and corpora from a suite's own seeded generator, run in a child process.
+
+A generator is a function ``cases(seed: int) -> list[dict]``; a corpus writer is ``publish(seed: int) -> dict`` of file
+name → text or bytes. Same seed, same bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from proctor.errors import SuiteError
+from proctor.sandbox.child import Child, serve
+from proctor.suite.code import load_attribute
+
+__all__ = ["generate_cases", "generate_corpus", "main"]
+
+
+def generate_cases(folder: Path, reference: str, seed: int) -> list[dict[str, Any]]:
+    """The cases that ``file.py:function`` makes of a seed. Raises ``SuiteError``."""
+    with Child("proctor.suite.generate", [str(folder), reference], what="the case generator") as child:
+        return child.ask("cases", seed, reply=list[dict[str, Any]])
+
+
+def generate_corpus(folder: Path, reference: str, seed: int) -> dict[str, bytes]:
+    """The files that a corpus writer makes of a seed: relative path → bytes. Raises ``SuiteError``."""
+    with Child("proctor.suite.generate", [str(folder), reference], what="the corpus writer") as child:
+        files = child.ask("corpus", seed, reply=dict[str, bytes])
+    for name in files:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            raise SuiteError("a corpus file would leave its folder", expected="a relative path", found=name)
+    return files
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the function of ``FOLDER REFERENCE``."""
+    folder, reference = arguments
+
+    def cases(seed: int) -> list[dict[str, Any]]:
+        made = load_attribute(Path(folder), reference)(seed)
+        if not isinstance(made, list) or not all(isinstance(row, dict) for row in made):
+            raise SuiteError(f"{reference} made no cases", expected="a list of dicts", found=type(made).__name__)
+        return made
+
+    def corpus(seed: int) -> dict[str, bytes]:
+        made = load_attribute(Path(folder), reference)(seed)
+        return {name: text.encode() if isinstance(text, str) else bytes(text) for name, text in made.items()}
+
+    serve({"cases": cases, "corpus": corpus})
