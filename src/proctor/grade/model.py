@@ -11,48 +11,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from proctor.ledger.trace import Step
+from proctor.worlds.state import Row, State
+
 __all__ = ["Evidence", "Finding", "Grade", "Grader", "Metric", "State", "Step"]
-
-Row: TypeAlias = Mapping[str, Any]
-
-
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of the trace.
-
-    ``step`` counts from 1 within the attempt; ``event`` is the entry's number in the worker's log. ``actor`` is
-    ``agent`` (a call, or its final answer), ``user`` (an exchange) or ``world`` (a scheduled change).
-    ``decision`` is the gateway's (``allowed``, ``forbidden``, ``over_limit``, ``unknown_tool``,
-    ``bad_arguments``). ``result`` is what the agent was shown; ``world_result`` what the world really answered,
-    which differs where a fault struck. ``fault_phase`` is ``before`` or ``after`` the effect. ``took_effect``
-    says whether the world carried the call out.
-    """
-
-    step: int
-    event: int
-    cycle: int
-    actor: str
-    action: str
-    args: Any
-    result: Any
-    decision: str = "allowed"
-    error: str | None = None
-    fault: str | None = None
-    fault_phase: str | None = None
-    took_effect: bool = True
-    world_result: Any = None
-    at: str = ""
-
-
-class State(msgspec.Struct, frozen=True, kw_only=True):
-    """A world's tables as rows, in the order of their rowid: ``tables[name]`` is a list of column→value."""
-
-    tables: Mapping[str, Sequence[Row]]
-
-    def rows(self, table: str) -> list[Row]:
-        """The rows of a table. Raises ``KeyError`` with the tables there are."""
-        if table not in self.tables:
-            raise KeyError(f"no table {table!r}; this world has {', '.join(sorted(self.tables))}")
-        return list(self.tables[table])
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -156,7 +156,7 @@ class CallEntry(Entry, frozen=True, kw_only=True):
     """One call through the gateway, recorded before the agent saw ``shownRef``.
 
     ``resultRef`` is what the world answered (null if it was never asked); ``error`` is the code shown to the
-    agent, or null.
+    agent, or null; ``shownRef`` is null where the agent was killed before it saw anything.
     """
 
     kind: ClassVar[str] = "tool.call"
@@ -168,7 +168,7 @@ class CallEntry(Entry, frozen=True, kw_only=True):
     error: str | None
     fault: FaultNote | None
     resultRef: str | None  # noqa: N815
-    shownRef: str  # noqa: N815
+    shownRef: str | None  # noqa: N815
     step: int
     toolRef: str  # noqa: N815
 

@@ -9,16 +9,28 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from proctor.grade.model import State
 from proctor.worlds.database import table_names
 
-__all__ = ["Change", "diff_states", "logical_digest", "open_bytes", "read_state", "typed_row"]
+__all__ = ["Change", "Row", "State", "diff_states", "logical_digest", "open_bytes", "read_state", "typed_row"]
 
+Row: TypeAlias = Mapping[str, Any]
 _encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """A world's tables as rows, in the order of their rowid: ``tables[name]`` is a list of column→value."""
+
+    tables: Mapping[str, Sequence[Row]]
+
+    def rows(self, table: str) -> list[Row]:
+        """The rows of a table. Raises ``KeyError`` with the tables there are."""
+        if table not in self.tables:
+            raise KeyError(f"no table {table!r}; this world has {', '.join(sorted(self.tables))}")
+        return list(self.tables[table])
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
