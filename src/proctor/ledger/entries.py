@@ -61,7 +61,7 @@ class Decision(StrEnum):
     BAD_ARGUMENTS = "bad_arguments"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Base of all entry data; ``kind`` and ``actor`` go into the envelope."""
 
     kind: ClassVar[str]
@@ -106,7 +106,9 @@ class AttemptStart(Entry, frozen=True, kw_only=True):
 
 
 class WorldReset(Entry, frozen=True, kw_only=True):
-    """The state that the attempt started from: hash of the database's bytes, checked against the snapshot's."""
+    """The state that the attempt started from: hash of the database's bytes, checked against the
+    snapshot's.
+    """
 
     kind: ClassVar[str] = "world.reset"
     actor: ClassVar[Actor] = "world"
@@ -144,7 +146,7 @@ class WorldEvent(Entry, frozen=True, kw_only=True):
     step: int
 
 
-class FaultNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FaultNote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The scheduled fault that struck a call: what it was and whether the call still took effect."""
 
     effect: bool
@@ -258,7 +260,7 @@ class RunVerdict(Entry, frozen=True, kw_only=True):
     verdict: str
 
 
-class FileDigest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FileDigest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One file of the run folder."""
 
     bytes: int
@@ -274,10 +276,13 @@ class RunEnd(Entry, frozen=True, kw_only=True):
 
 
 class Recovered(Entry, frozen=True, kw_only=True):
-    """A crash left a torn tail of ``bytes`` bytes, which was moved aside; what stood before is intact."""
+    """A crash left the log open. What stands before is intact; a torn tail of ``bytes`` bytes, if there was
+    one, is kept under ``torn/`` with this digest.
+    """
 
     kind: ClassVar[str] = "recovered"
     bytes: int
+    sha256: str
 
 
 ENTRY_KINDS: dict[str, type[Entry]] = {

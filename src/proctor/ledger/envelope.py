@@ -1,0 +1,103 @@
+"""Entries as bytes and back: ``{actor, data, kind, seq, tNs, v}`` in canonical form. Pure.
+
+Reading is strict: every kind has its own typed envelope, and the bytes must be exactly what the fast encoder
+makes of the values read, which (over the values that entries hold) is the canonical form of RFC 8785.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+
+from proctor.errors import EvidenceError, Place
+from proctor.kinds import INTEGER_LIMIT
+from proctor.ledger.entries import ENTRY_KINDS, ENTRY_VERSION, Entry
+
+__all__ = ["LEAF_PREFIX", "Record", "decode_entry", "encode_leaf", "read_entry"]
+
+LEAF_PREFIX: Final = b"\x00"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    actor: str
+    data: Entry
+    kind: str
+    seq: int
+    tNs: str  # noqa: N815
+    v: int
+
+
+def encode_leaf(entry: Entry, seq: int, t_ns: str) -> bytes:
+    """0x00 and the entry's canonical bytes: what a leaf hash is taken over."""
+    return LEAF_PREFIX + _encode(_Envelope(entry.actor, entry, entry.kind, seq, t_ns, ENTRY_VERSION))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry with its place in the log and its time (nanoseconds since the epoch)."""
+
+    seq: int
+    t_ns: int
+    entry: Entry
+
+
+def _decoder(cls: type[Entry]) -> Callable[[bytes], Any]:
+    envelope = msgspec.defstruct(
+        f"_{cls.__name__}Envelope",
+        [
+            ("actor", Literal[cls.actor]),
+            ("data", cls),
+            ("kind", Literal[cls.kind]),
+            ("seq", int),
+            ("tNs", str),
+            ("v", Literal[1]),
+        ],
+        gc=False,
+        forbid_unknown_fields=True,
+    )
+    return msgspec.json.Decoder(envelope, strict=True).decode
+
+
+_decoders: dict[bytes, Callable[[bytes], Any]] = {
+    kind.encode(): _decoder(cls) for kind, cls in ENTRY_KINDS.items()
+}
+
+
+def decode_entry(data: bytes, seq: int) -> Any:
+    """The typed envelope of entry number ``seq``: attributes ``data`` (an ``Entry``), ``seq``, ``tNs``.
+
+    Raises ``ValueError`` saying what is wrong with it.
+    """
+    start = data.rfind(b',"kind":"') + 9
+    decode = _decoders.get(data[start : data.find(b'"', start)])
+    if decode is None:
+        raise ValueError("its kind is none that this version of the log has")
+    envelope = decode(data)
+    if _encode(envelope) != data:
+        raise ValueError("its bytes are not the canonical form of what they say")
+    if envelope.seq != seq:
+        raise ValueError(f"it says it is number {envelope.seq}")
+    t_ns = envelope.tNs
+    if not (t_ns.isascii() and t_ns.isdecimal()) or (t_ns[0] == "0" and t_ns != "0") or len(t_ns) > 19:
+        raise ValueError(f"tNs is not a time in nanoseconds: {t_ns[:24]!r}")
+    return envelope
+
+
+def read_entry(data: bytes, seq: int, *, file: str | None = None) -> Record:
+    """Entry number ``seq``, checked. Raises ``EvidenceError``."""
+    try:
+        envelope = decode_entry(data, seq)
+    except ValueError as error:
+        raise EvidenceError(
+            f"the entry is not one of this log: {error}",
+            place=Place(file, field=f"entry {seq}"),
+            expected=f"a canonical entry of version {ENTRY_VERSION}, integers within ±{INTEGER_LIMIT}",
+            found=data[:60].decode("utf-8", "replace"),
+            code="bad_entry",
+        ) from None
+    return Record(seq=seq, t_ns=int(envelope.tNs), entry=envelope.data)
