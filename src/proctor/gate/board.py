@@ -1,0 +1,130 @@
+"""The planned cells as arrays, each with how it ended, so that a rule is one pass over numbers.
+
+The plan fixes the board: a planned cell without a result is ``missing``; a result that was never planned, or
+that comes twice, is broken evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from proctor.errors import EvidenceError, Place
+from proctor.gate.cells import CellResult, PlannedCell
+from proctor.kinds import Outcome
+
+__all__ = ["Board", "BoolArray", "Codes", "lay_out"]
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """A name a cell as numbers: ``of[i]`` indexes ``names``, −1 where the cell has no such name."""
+
+    names: tuple[str, ...]
+    of: npt.NDArray[np.intp]
+
+    def where(self, name: str) -> BoolArray:
+        """The cells of that name."""
+        if name not in self.names:
+            return np.zeros(self.of.shape, dtype=np.bool_)
+        return np.asarray(self.of == self.names.index(name), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Board:
+    """All planned cells in the plan's order; every array has shape ``(cells,)``.
+
+    ``results[i]`` is None where nothing came back.
+    """
+
+    planned: Sequence[PlannedCell]
+    results: Sequence[CellResult | None]
+    passed: BoolArray
+    unresolved: BoolArray
+    slices: Codes
+    cases: Codes
+    clusters: npt.NDArray[np.intp]
+    n_clusters: int
+
+    def outcome(self, index: int) -> Outcome:
+        """How the cell ended."""
+        result = self.results[index]
+        return Outcome.MISSING if result is None else result.outcome
+
+    def everywhere(self) -> BoolArray:
+        """All cells."""
+        return np.ones(len(self.planned), dtype=np.bool_)
+
+
+def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> Board:
+    """Match results to the plan. Raises ``EvidenceError`` for a cell planned twice, not planned, or given
+    twice.
+    """
+    index: dict[tuple[str, int], int] = {}
+    for position, cell in enumerate(planned):
+        if index.setdefault((cell.case, cell.run), position) != position:
+            raise EvidenceError(
+                "the plan names a cell twice", place=Place(field=cell.cell), expected="each case and run once"
+            )
+    results: list[CellResult | None] = [None] * len(planned)
+    for result in cells:
+        _place(result, index, planned, results)
+    cases, case_of = _number([cell.case for cell in planned])
+    slices, slice_of = _number([cell.slice for cell in planned])
+    clusters, cluster_of = _number(
+        [("g", c.group) if c.group is not None else ("c", c.case) for c in planned]
+    )
+    outcomes = [Outcome.MISSING if r is None else r.outcome for r in results]
+    return Board(
+        planned=planned,
+        results=results,
+        passed=np.fromiter((o is Outcome.PASSED for o in outcomes), dtype=np.bool_, count=len(outcomes)),
+        unresolved=np.fromiter((o.is_unresolved for o in outcomes), dtype=np.bool_, count=len(outcomes)),
+        slices=Codes(tuple(str(name) for name in slices), slice_of),
+        cases=Codes(tuple(str(name) for name in cases), case_of),
+        clusters=cluster_of,
+        n_clusters=len(clusters),
+    )
+
+
+def _place(
+    result: CellResult,
+    index: dict[tuple[str, int], int],
+    planned: Sequence[PlannedCell],
+    results: list[CellResult | None],
+) -> None:
+    position = index.get((result.case, result.run))
+    where = Place(field=f"{result.case}/{result.run}")
+    if position is None:
+        raise EvidenceError(
+            "a result for a cell that was never planned", place=where, expected="a cell of the plan"
+        )
+    if results[position] is not None:
+        raise EvidenceError("two results for one cell", place=where, expected="each planned cell once")
+    for name in ("slice", "group"):
+        said, plan = getattr(result, name), getattr(planned[position], name)
+        if said is not None and said != plan:
+            raise EvidenceError(
+                f"the {name} isn't the planned one", place=where, expected=repr(plan), found=said
+            )
+    if any(denominator < 0 or not 0 <= n <= denominator for n, denominator in result.metrics.values()):
+        raise EvidenceError(
+            "a metric that is no share",
+            place=where,
+            expected="0 ≤ numerator ≤ denominator",
+            found=result.metrics,
+        )
+    results[position] = result
+
+
+def _number(names: Sequence[Hashable]) -> tuple[list[Hashable], npt.NDArray[np.intp]]:
+    """Numbers for names in order of first appearance; None gets −1."""
+    order: dict[Hashable, int] = {}
+    codes = [-1 if name is None else order.setdefault(name, len(order)) for name in names]
+    return list(order), np.array(codes, dtype=np.intp)
