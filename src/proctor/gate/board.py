@@ -77,9 +77,7 @@ def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> Boar
         _place(result, index, planned, results)
     cases, case_of = _number([cell.case for cell in planned])
     slices, slice_of = _number([cell.slice for cell in planned])
-    clusters, cluster_of = _number(
-        [("g", c.group) if c.group is not None else ("c", c.case) for c in planned]
-    )
+    clusters, cluster_of = _number([("g", c.group) if c.group is not None else ("c", c.case) for c in planned])
     outcomes = [Outcome.MISSING if r is None else r.outcome for r in results]
     return Board(
         planned=planned,
@@ -102,17 +100,13 @@ def _place(
     position = index.get((result.case, result.run))
     where = Place(field=f"{result.case}/{result.run}")
     if position is None:
-        raise EvidenceError(
-            "a result for a cell that was never planned", place=where, expected="a cell of the plan"
-        )
+        raise EvidenceError("a result for a cell that was never planned", place=where, expected="a cell of the plan")
     if results[position] is not None:
         raise EvidenceError("two results for one cell", place=where, expected="each planned cell once")
     for name in ("slice", "group"):
         said, plan = getattr(result, name), getattr(planned[position], name)
         if said is not None and said != plan:
-            raise EvidenceError(
-                f"the {name} isn't the planned one", place=where, expected=repr(plan), found=said
-            )
+            raise EvidenceError(f"the {name} isn't the planned one", place=where, expected=repr(plan), found=said)
     if any(denominator < 0 or not 0 <= n <= denominator for n, denominator in result.metrics.values()):
         raise EvidenceError(
             "a metric that is no share",

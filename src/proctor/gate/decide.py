@@ -243,15 +243,11 @@ def _critical(board: Board) -> RuleResult:
     )
 
 
-def _verdict(
-    policy: Policy, board: Board, results: Sequence[RuleResult], facts: RunFacts
-) -> tuple[Verdict, list[str]]:
+def _verdict(policy: Policy, board: Board, results: Sequence[RuleResult], facts: RunFacts) -> tuple[Verdict, list[str]]:
     if not board.planned:
         return Verdict.INVALID, ["nothing was planned: zero planned cells never pass"]
     by_rule = {result.rule: result for result in results}
-    invalid = [
-        _say(by_rule[name]) for name in ("integrity", "infra_cap") if by_rule[name].held is Held.BROKEN
-    ]
+    invalid = [_say(by_rule[name]) for name in ("integrity", "infra_cap") if by_rule[name].held is Held.BROKEN]
     if invalid:
         return Verdict.INVALID, invalid
     broken = [_say(result) for result in results if result.held is Held.BROKEN]
@@ -272,9 +268,7 @@ def _say(result: RuleResult) -> str:
         text += f": {_number(result.figure)}"
         if result.figure_best is not None and result.figure_best != result.figure:
             text += f" to {_number(result.figure_best)}"
-        if result.rule.endswith((".rate", "every_run", "infra_cap")) or result.rule.startswith(
-            ("case", "metric")
-        ):
+        if result.rule.endswith((".rate", "every_run", "infra_cap")) or result.rule.startswith(("case", "metric")):
             text += f" ({result.numerator}/{result.denominator})"
     if result.held is Held.OPEN:
         text += "; unresolved cells could tip it"
@@ -287,8 +281,4 @@ def _say(result: RuleResult) -> str:
 
 
 def _number(value: float) -> str:
-    return (
-        f"{value:g}"
-        if float(value).is_integer() and abs(value) > 1
-        else f"{value:.4f}".rstrip("0").rstrip(".")
-    )
+    return f"{value:g}" if float(value).is_integer() and abs(value) > 1 else f"{value:.4f}".rstrip("0").rstrip(".")

@@ -92,13 +92,7 @@ def asks(rule: Rule) -> str:
     if isinstance(rule, MetricRule):
         return f"{rule.name} ≥ {rule.at_least:g}"
     if isinstance(rule, EveryRunRule):
-        where = (
-            f"each case of slice {rule.slice}"
-            if rule.slice
-            else f"case {rule.case}"
-            if rule.case
-            else "each case"
-        )
+        where = f"each case of slice {rule.slice}" if rule.slice else f"case {rule.case}" if rule.case else "each case"
         return f"{where} passes in every run"
     return f"{f'case {rule.case}' if rule.case else 'each case'} passes in {rule.passes} of {rule.of} runs"
 
@@ -180,9 +174,7 @@ def _metric(rule: MetricRule, board: Board, worst: bool) -> Judged:
     missing = int(nulls.sum())
     note = f"{missing} cells have no value" if missing else "nothing to measure" if value is None else ""
     holds = value is not None and not missing and value >= rule.at_least
-    return Judged(
-        holds=holds, figure=value, numerator=numerator, denominator=denominator, at=at | nulls, note=note
-    )
+    return Judged(holds=holds, figure=value, numerator=numerator, denominator=denominator, at=at | nulls, note=note)
 
 
 def _cases(rule: EveryRunRule | CaseRule, board: Board, passed: BoolArray) -> Judged:
@@ -207,12 +199,8 @@ def _cases(rule: EveryRunRule | CaseRule, board: Board, passed: BoolArray) -> Ju
         enough = good == planned
     total, held = int(used.sum()), int((used & enough).sum())
     if not total:
-        return Judged(
-            holds=False, figure=None, numerator=0, denominator=0, at=~here & False, note="no planned case"
-        )
+        return Judged(holds=False, figure=None, numerator=0, denominator=0, at=~here & False, note="no planned case")
     at = here & ~passed & ~enough[of]
     if not at.any():
         at = here & ~enough[of]
-    return Judged(
-        holds=held == total, figure=held / total, numerator=held, denominator=total, at=at, note=note
-    )
+    return Judged(holds=held == total, figure=held / total, numerator=held, denominator=total, at=at, note=note)

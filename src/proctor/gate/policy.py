@@ -128,11 +128,7 @@ class _Reader(TableReader):
         if isinstance(value, Mapping):
             names = tuple(layer.value for layer in Layer)
             table = self.table(value, "zero", names)
-            return [
-                rule
-                for name in names
-                for rule in self._zeros(table.get(name, []), f"zero.{name}", Layer(name))
-            ]
+            return [rule for name in names for rule in self._zeros(table.get(name, []), f"zero.{name}", Layer(name))]
         return self._zeros(value, "zero", None)
 
     def _zeros(self, value: Any, field: str, layer: Layer | None) -> list[Rule]:
@@ -149,9 +145,7 @@ class _Reader(TableReader):
             if not isinstance(code, str) or not code.strip():
                 self.fault(here, "not a reason code", expected="a text", found=code)
             if code == Outcome.PASSED.value:
-                self.fault(
-                    here, "zero passed cells is no aim", expected="another outcome or a code", found=code
-                )
+                self.fault(here, "zero passed cells is no aim", expected="another outcome or a code", found=code)
             if any(isinstance(rule, ZeroRule) and rule.what == code for rule in rules):
                 self.fault(here, "named twice", expected="each code once", found=code)
             self._check_code(code, here)
@@ -168,9 +162,7 @@ class _Reader(TableReader):
             self.unknown(field, code, {*codes, *short, *_OUTCOMES}, "no reason code or outcome of this name")
 
     def overall(self, value: Any) -> list[Rule]:
-        return (
-            [] if value is None else list(self._thresholds(value, "overall", None, ("rate", "lower_bound")))
-        )
+        return [] if value is None else list(self._thresholds(value, "overall", None, ("rate", "lower_bound")))
 
     def _thresholds(self, value: Any, field: str, name: str | None, keys: tuple[str, ...]) -> list[Rule]:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -234,9 +226,7 @@ class _Reader(TableReader):
         table = self.table(value, field, ("passes", "of", "every_run"))
         if "every_run" in table:
             if len(table) > 1:
-                self.fault(
-                    field, "two rules in one", expected="either every_run or passes and of", found=value
-                )
+                self.fault(field, "two rules in one", expected="either every_run or passes and of", found=value)
             self.true(table["every_run"], f"{field}.every_run")
             return EveryRunRule(case=case)
         for key in ("passes", "of"):
@@ -277,9 +267,7 @@ class _Reader(TableReader):
         table = self.table(value, "usage", ("gate", "failed_attempts"))
         failed = table.get("failed_attempts", "block")
         if failed not in ("block", "allow-infra"):
-            self.fault(
-                "usage.failed_attempts", "unknown word", expected='"block" or "allow-infra"', found=failed
-            )
+            self.fault("usage.failed_attempts", "unknown word", expected='"block" or "allow-infra"', found=failed)
         return self.word(table.get("gate", "report"), "usage.gate"), failed
 
     def compare(self, value: Any) -> float | None:

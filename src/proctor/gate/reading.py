@@ -30,9 +30,7 @@ class TableReader:
         self, field: str, problem: str, *, expected: str, found: object = None, fix: str | None = None
     ) -> NoReturn:
         """Raise ``SuiteError`` at a field."""
-        raise SuiteError(
-            problem, place=self.at(field), expected=expected, found=found, fix=fix, code="gate_policy"
-        )
+        raise SuiteError(problem, place=self.at(field), expected=expected, found=found, fix=fix, code="gate_policy")
 
     def table(self, value: Any, field: str, keys: Iterable[str] | None) -> Mapping[str, Any]:
         """A table whose keys are all allowed (None: any)."""
@@ -84,9 +82,7 @@ class TableReader:
     def true(self, value: Any, field: str) -> None:
         """``true``, and nothing else."""
         if value is not True:
-            self.fault(
-                field, "only true says something here", expected="true", found=value, fix="leave the key out"
-            )
+            self.fault(field, "only true says something here", expected="true", found=value, fix="leave the key out")
 
     def word(self, value: Any, field: str) -> Literal["report", "required"]:
         """The word ``report`` or ``required``."""

@@ -77,6 +77,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     answer: Any
     answers: tuple[Any, ...] = ()
     ended: tuple[str, ...] = ()
+    expected_answer: Mapping[str, Any] | None = None
     usage: Mapping[str, Any] | None = None
     grader: str = ""
 

@@ -63,9 +63,7 @@ def _decoder(cls: type[Entry]) -> Callable[[bytes], Any]:
     return msgspec.json.Decoder(envelope, strict=True).decode
 
 
-_decoders: dict[bytes, Callable[[bytes], Any]] = {
-    kind.encode(): _decoder(cls) for kind, cls in ENTRY_KINDS.items()
-}
+_decoders: dict[bytes, Callable[[bytes], Any]] = {kind.encode(): _decoder(cls) for kind, cls in ENTRY_KINDS.items()}
 
 
 def decode_entry(data: bytes, seq: int) -> Any:

@@ -226,15 +226,11 @@ def make_signer(
     return signer
 
 
-def rotate_signer(
-    home: Path, *, randomness: Randomness | None = None, ops: FileOps = DISK
-) -> tuple[Signer, Signer]:
+def rotate_signer(home: Path, *, randomness: Randomness | None = None, ops: FileOps = DISK) -> tuple[Signer, Signer]:
     """Replace this installation's key by a new one of the same name; ``(old, new)``. The old one is gone."""
     old = load_signer(home)
     if old is None:
-        raise UsageError(
-            "this installation has no signing key", fix="`proctor keys make` makes one", code="no_key"
-        )
+        raise UsageError("this installation has no signing key", fix="`proctor keys make` makes one", code="no_key")
     new = Signer(old.name, (randomness or SystemRandomness()).bytes(_SEED_BYTES))
     ops.rename(_write_private(home, new, ops), home / KEY_FILE)
     sync_folder(ops, home)

@@ -125,9 +125,7 @@ def check_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], 
     return last == 0 and computed == root
 
 
-def check_consistency(
-    size: int, later_size: int, proof: Sequence[bytes], root: bytes, later_root: bytes
-) -> bool:
+def check_consistency(size: int, later_size: int, proof: Sequence[bytes], root: bytes, later_root: bytes) -> bool:
     """Whether ``proof`` shows that the first tree is a prefix of the later one (RFC 9162 section 2.1.4.2).
 
     A tree of size 0 is a prefix of any: that is for the caller to say, here it is false.

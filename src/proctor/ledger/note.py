@@ -92,9 +92,7 @@ def split_note(data: bytes, *, file: str | None = None) -> tuple[str, list[Signa
         raise _refuse("the note is too long or has control characters", file, "malformed_note")
     at = whole.rfind("\n\n")
     if at < 0 or not whole.endswith("\n") or at + 2 == len(whole):
-        raise _refuse(
-            "the note lacks its blank line, its signatures or its last newline", file, "malformed_note"
-        )
+        raise _refuse("the note lacks its blank line, its signatures or its last newline", file, "malformed_note")
     lines = whole[at + 2 : -1].split("\n")
     if len(lines) > _SIGNATURE_LIMIT:
         raise _refuse("the note has too many signatures", file, "malformed_note", len(lines))

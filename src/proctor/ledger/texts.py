@@ -50,9 +50,7 @@ class TextStore:
         try:
             fd = ops.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         except FileExistsError:
-            raise UsageError(
-                "there are texts here already", place=Place(str(path)), code="texts_exist"
-            ) from None
+            raise UsageError("there are texts here already", place=Place(str(path)), code="texts_exist") from None
         lock(fd, path)
         sync_folder(ops, path.parent)
         return cls(path, fd, randomness=randomness or SystemRandomness(), ops=ops)

@@ -55,9 +55,7 @@ class LogWriter:
         self._signed_at = 0.0
 
     @classmethod
-    def create(
-        cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK
-    ) -> LogWriter:
+    def create(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
         """A new, empty log in ``folder`` (made if need be).
 
         Raises ``UsageError`` where the folder holds a log already or ``signer`` does not sign for ``origin``.
@@ -79,9 +77,7 @@ class LogWriter:
         return self
 
     @classmethod
-    def recover(
-        cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK
-    ) -> LogWriter:
+    def recover(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
         """Open a log that a crash left open, and note that in a ``recovered`` entry.
 
         A torn tail is moved to ``torn/<n>`` (n: the entries before it), never dropped. Raises

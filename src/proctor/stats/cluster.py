@@ -110,9 +110,7 @@ class Clusters:
         if array.shape != (len(keys),):
             raise ValueError(f"one value a key: got {array.shape} values for {len(keys)} keys")
         order: dict[Hashable, int] = {}
-        codes = np.fromiter(
-            (order.setdefault(key, len(order)) for key in keys), dtype=np.intp, count=len(keys)
-        )
+        codes = np.fromiter((order.setdefault(key, len(order)) for key in keys), dtype=np.intp, count=len(keys))
         return cls.of_codes(array, codes, len(order))
 
     @classmethod

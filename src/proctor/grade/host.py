@@ -1,0 +1,200 @@
+"""Graders in a process of their own: evidence comes in, grades go out. One process serves many cells.
+
+The suite's code may hang, crash or print; all of that is a ``grader_error`` of the cell at hand, never a pass and
+never the end of the run. ``GraderProcess`` is the supervisor's end; ``main`` is the child's.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.codec.models import convert
+from proctor.codec.toml_places import read_toml
+from proctor.errors import SuiteError
+from proctor.grade.declare import DeclaredGrader
+from proctor.grade.model import Evidence, Finding, Grade
+from proctor.grade.registry import REASONS
+from proctor.grade.standard import STANDARD_GRADERS, grade_budget, grade_contract
+from proctor.ledger.trace import Step
+from proctor.sandbox.child import Child, serve
+from proctor.suite.code import load_attribute, load_file
+from proctor.suite.model import SuiteSpec
+from proctor.worlds.state import open_bytes, read_state
+
+__all__ = ["CodeEntry", "EvidenceMessage", "GraderProcess", "main"]
+
+
+class CodeEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A code that the suite's graders declare, namespaced."""
+
+    code: str
+    meaning: str
+    critical: bool
+
+
+class EvidenceMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Evidence on its way to the grader process; ``before`` and ``after`` are serialised databases."""
+
+    case: dict[str, Any]
+    key: Any
+    expect: dict[str, Any] | None
+    expected_answer: dict[str, Any] | None
+    before: bytes
+    after: bytes
+    steps: Sequence[Step]
+    answer: Any
+    answers: Sequence[Any]
+    ended: Sequence[str]
+    usage: Mapping[str, Any]
+
+    def evidence(self, grader: str) -> Evidence:
+        """As a grader sees it."""
+        return Evidence(
+            case=self.case,
+            key=self.key,
+            expect=self.expect,
+            expected_answer=self.expected_answer,
+            before=read_state(open_bytes(self.before)),
+            after=read_state(open_bytes(self.after)),
+            steps=tuple(self.steps),
+            answer=self.answer,
+            answers=tuple(self.answers),
+            ended=tuple(self.ended),
+            usage=self.usage,
+            grader=grader,
+        )
+
+
+class GraderProcess:
+    """The supervisor's end. Restarts its child if that dies, so that one bad grade costs one cell."""
+
+    def __init__(self, folder: Path, *, timeout_seconds: float = 60.0) -> None:
+        self._folder = folder
+        self._timeout = timeout_seconds
+        self._child: Child | None = None
+        self.codes: tuple[CodeEntry, ...] = self._ask("codes", reply=tuple[CodeEntry, ...])
+
+    def grade(self, message: EvidenceMessage) -> tuple[Grade, ...]:
+        """One grade a grader. Raises ``InfrastructureError`` if the process hangs or dies."""
+        return self._ask("grade", message, reply=tuple[Grade, ...])
+
+    def close(self) -> None:
+        """End the process."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def _ask(self, method: str, *arguments: Any, reply: Any) -> Any:
+        if self._child is None:
+            self._child = Child(
+                "proctor.grade.host", [str(self._folder)], what="the grader process", timeout_seconds=self._timeout
+            )
+        try:
+            return self._child.ask(method, *arguments, reply=reply)
+        except SuiteError:
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+
+class _Graders:
+    """The suite's graders, loaded once."""
+
+    def __init__(self, folder: Path) -> None:
+        values, place = read_toml(folder / "suite.toml")
+        self._spec = convert(values, SuiteSpec, place=place)
+        self._graders: list[tuple[str, Callable[[Evidence], Grade], frozenset[str] | None]] = []
+        self._critical: set[str] = set()
+        self._codes: list[CodeEntry] = []
+        for number, name in enumerate(self._spec.graders):
+            try:
+                self._add(folder, name)
+            except SuiteError as error:
+                if error.place is None:
+                    error.place = place(f"graders[{number}]")
+                raise
+
+    def codes(self) -> list[CodeEntry]:
+        return self._codes
+
+    def grade(self, raw: Any) -> list[Grade]:
+        message = msgspec.convert(raw, EvidenceMessage)
+        grades = []
+        for name, function, declared in self._graders:
+            try:
+                grade = function(message.evidence(name))
+                grades.append(self._checked(name, grade, declared))
+            except Exception as error:  # noqa: BLE001 - a suite's grader may raise anything
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                detail = f"{name}: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+                grades.append(Grade(grader=name, findings=(Finding(code="grader_error", detail=detail[:500]),)))
+        return grades
+
+    def _add(self, folder: Path, name: str) -> None:
+        if name == "contract":
+            self._graders.append((name, lambda e: grade_contract(e, self._spec.contract), None))
+        elif name == "budget":
+            self._graders.append((name, lambda e: grade_budget(e, self._spec.budget), None))
+        elif name in STANDARD_GRADERS:
+            self._graders.append((name, STANDARD_GRADERS[name], None))
+        elif ".py:" in name:
+            load_file(folder, name.split(":", 1)[0])
+            declared = load_attribute(folder, name)
+            if not isinstance(declared, DeclaredGrader):
+                raise SuiteError(
+                    f"{name} is no grader", expected="a function declared with @grader(codes={…})", code="grader"
+                )
+            self._graders.append((declared.name, declared, frozenset(declared.codes)))
+            self._critical |= declared.critical
+            self._codes.extend(
+                CodeEntry(code=f"{self._spec.name}.{code}", meaning=meaning, critical=code in declared.critical)
+                for code, meaning in declared.codes.items()
+            )
+        else:
+            raise SuiteError(
+                f"there is no grader {name!r}",
+                expected=f"{', '.join(sorted(STANDARD_GRADERS))}, or file.py:function",
+                found=name,
+                code="grader",
+            )
+
+    def _checked(self, name: str, grade: Any, declared: frozenset[str] | None) -> Grade:
+        if not isinstance(grade, Grade):
+            return _broken(name, f"returned {type(grade).__name__}, expected a Grade")
+        findings = []
+        for finding in grade.findings:
+            if declared is None:
+                findings.append(finding)
+            elif finding.code in declared:
+                critical = finding.critical or finding.code in self._critical
+                findings.append(
+                    msgspec.structs.replace(finding, code=f"{self._spec.name}.{finding.code}", critical=critical)
+                )
+            elif finding.code in REASONS:
+                findings.append(finding)
+            else:
+                return _broken(name, f"gave the code {finding.code!r}, which it didn't declare", "unregistered_code")
+        return msgspec.structs.replace(grade, grader=name, findings=tuple(findings))
+
+
+def _broken(name: str, detail: str, code: str = "grader_error") -> Grade:
+    return Grade(grader=name, findings=(Finding(code=code, detail=f"{name}: {detail}"[:500]),))
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the graders of the suite in ``FOLDER``."""
+    (folder,) = arguments
+    loaded: list[_Graders] = []
+
+    def graders() -> _Graders:
+        if not loaded:
+            loaded.append(_Graders(Path(folder)))
+        return loaded[0]
+
+    serve({"codes": lambda: graders().codes(), "grade": lambda raw: graders().grade(raw)})

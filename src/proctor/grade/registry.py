@@ -1,0 +1,74 @@
+"""The built-in reason codes: a closed, versioned set shared by all suites.
+
+A suite's own codes are namespaced with its name (``refund.false_promise``) and registered by declaring them. A code
+that is in neither is an error, never a silent new category. Failure labels name who repairs: ``owner``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+import msgspec
+
+__all__ = ["REASONS", "REGISTRY_VERSION", "Owner", "Reason", "is_known"]
+
+REGISTRY_VERSION = "1"
+
+
+class Owner(StrEnum):
+    """Who mends what a code names."""
+
+    AGENT = "agent"
+    RIGHTS = "execution rights"
+    SPEND = "calls and retries"
+    INFRASTRUCTURE = "infrastructure"
+    GRADER = "grader"
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """A code, what it means in one sentence, an example, and who repairs."""
+
+    code: str
+    meaning: str
+    example: str
+    owner: Owner
+
+
+def _reasons(*rows: tuple[str, Owner, str, str]) -> Mapping[str, Reason]:
+    return {
+        code: Reason(code=code, owner=owner, meaning=meaning, example=example) for code, owner, meaning, example in rows
+    }
+
+
+REASONS: Mapping[str, Reason] = _reasons(
+    ("missing", Owner.INFRASTRUCTURE, "a planned cell has no result", "run 2 of case R07 never started"),
+    ("missing_row", Owner.AGENT, "an expected row isn't in the final state", "no refund for order A7"),
+    ("unexpected_row", Owner.AGENT, "a row that nothing asked for is in the final state", "a second refund for A7"),
+    ("unexpected_change", Owner.AGENT, "a table that the task didn't ask to change is not as it was", "an order gone"),
+    ("wrong_answer", Owner.AGENT, "the final answer differs from the expected one", "refunded: false, expected true"),
+    ("forbidden_action", Owner.RIGHTS, "a tool that the contract forbids was called", "delete_order was called"),
+    ("over_call_limit", Owner.RIGHTS, "a tool was called more often than the contract allows", "issue_refund twice"),
+    ("budget", Owner.SPEND, "a figure is over the cell's budget", "31,000 tokens, limit 20,000"),
+    ("budget_unknown", Owner.SPEND, "a budget can't be judged, since the spend is unknown", "tokens not reported"),
+    (
+        "not_ended",
+        Owner.AGENT,
+        "the agent finished a cycle without the tool that ends it",
+        "no finish_cycle in cycle 3",
+    ),
+    ("exited", Owner.AGENT, "the agent's process ended without finishing", "exit status 0, no finish"),
+    ("crashed", Owner.AGENT, "the agent's process died", "exit status 1"),
+    ("garbage", Owner.AGENT, "the agent wrote something that is no request", "a log line on stdout"),
+    ("timeout", Owner.SPEND, "the cycle or cell ran out of time", "60 s"),
+    ("output_limit", Owner.SPEND, "the agent wrote more than allowed", "64 MiB on stdout"),
+    ("infra_error", Owner.INFRASTRUCTURE, "a process, disk or world failed; not the agent's fault", "the world broke"),
+    ("reset_mismatch", Owner.INFRASTRUCTURE, "the world did not start from its snapshot", "other bytes after reset"),
+    ("grader_error", Owner.GRADER, "a grader broke, so this cell is not graded", "KeyError in told_the_truth"),
+    ("unregistered_code", Owner.GRADER, "a grader gave a code that it didn't declare", "'oops' from told_the_truth"),
+)
+
+
+def is_known(code: str, declared: Iterable[str] = ()) -> bool:
+    """Whether a code is built in or among a suite's declared (namespaced) ones."""
+    return code in REASONS or code in set(declared)
