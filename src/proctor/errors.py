@@ -90,6 +90,9 @@ class ProctorError(Exception):
         self.code = code
         super().__init__(self.message)
 
+    def __str__(self) -> str:
+        return self.message
+
     @property
     def message(self) -> str:
         """The whole message on one line."""

@@ -79,6 +79,8 @@ class AgentProcess:
         self._pending = bytearray()
         self._read_bytes = 0
         self._stderr = bytearray()
+        self._closed = False
+        self._status: int | None = None
         self._selector = selectors.DefaultSelector()
         for name, stream in (("stdout", self._process.stdout), ("stderr", self._process.stderr)):
             if stream is not None:
@@ -118,7 +120,14 @@ class AgentProcess:
                 return Ended("exit")
 
     def close(self, *, grace_seconds: float = 0.0) -> int | None:
-        """End the agent and its session; its exit status, or None if it had to be killed."""
+        """End the agent and its session; its exit status, or None if it had to be killed. Twice does no harm."""
+        if self._closed:
+            return self._status
+        self._closed = True
+        self._status = self._end(grace_seconds)
+        return self._status
+
+    def _end(self, grace_seconds: float) -> int | None:
         status: int | None = None
         if grace_seconds > 0:
             with contextlib.suppress(BrokenPipeError, OSError):

@@ -98,6 +98,7 @@ def _parts(path: str) -> list[str | int]:
 
 
 def _value_at(value: Any, path: str) -> Any:
+    part: Any
     for part in _parts(path):
         if part == "..." or not isinstance(value, (dict, list)):
             return None

@@ -16,6 +16,11 @@ __all__ = ["EntryLog", "Recorder", "TextLog"]
 class EntryLog(Protocol):
     """Where entries go: appended, numbered, never changed."""
 
+    @property
+    def last_ns(self) -> int:
+        """Time of the entry appended last, in nanoseconds since the epoch."""
+        ...
+
     def append(self, entry: Entry) -> int:
         """Write an entry; its number."""
         ...
@@ -43,7 +48,7 @@ class Recorder:
     def __init__(self, log: EntryLog, texts: TextLog) -> None:
         self._log = log
         self._texts = texts
-        self._kept: list[tuple[int, Entry]] = []
+        self._kept: list[tuple[int, int, Entry]] = []
         self._kept_texts: dict[str, bytes] = {}
 
     def text(self, data: bytes) -> str:
@@ -55,7 +60,7 @@ class Recorder:
     def record(self, entry: Entry) -> int:
         """Append an entry; its number in the worker's log."""
         seq = self._log.append(entry)
-        self._kept.append((seq, entry))
+        self._kept.append((seq, self._log.last_ns, entry))
         return seq
 
     def commit(self) -> None:
@@ -63,8 +68,8 @@ class Recorder:
         self._texts.commit()
         self._log.commit()
 
-    def take(self) -> tuple[list[tuple[int, Entry]], dict[str, bytes]]:
-        """What was recorded since the last ``take``: ``(number, entry)`` and the texts."""
+    def take(self) -> tuple[list[tuple[int, int, Entry]], dict[str, bytes]]:
+        """What was recorded since the last ``take``: ``(number, ns, entry)`` and the texts."""
         kept, self._kept = self._kept, []
         texts, self._kept_texts = self._kept_texts, {}
         return kept, texts

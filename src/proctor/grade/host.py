@@ -81,7 +81,8 @@ class GraderProcess:
 
     def grade(self, message: EvidenceMessage) -> tuple[Grade, ...]:
         """One grade a grader. Raises ``InfrastructureError`` if the process hangs or dies."""
-        return self._ask("grade", message, reply=tuple[Grade, ...])
+        grades: tuple[Grade, ...] = self._ask("grade", message, reply=tuple[Grade, ...])
+        return grades
 
     def close(self) -> None:
         """End the process."""

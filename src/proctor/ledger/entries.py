@@ -234,7 +234,9 @@ class AttemptEnd(Entry, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "attempt.end"
     attempt: str
+    calls: int
     code: str | None
+    elapsedMs: int  # noqa: N815
     outcome: str | None
 
 

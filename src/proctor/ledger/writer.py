@@ -53,6 +53,12 @@ class LogWriter:
         self._dirty = False
         self._signed_size = -1
         self._signed_at = 0.0
+        self._last_ns = 0
+
+    @property
+    def last_ns(self) -> int:
+        """Time of the entry that ``append`` wrote last, in nanoseconds since the epoch; 0 before the first."""
+        return self._last_ns
 
     @classmethod
     def create(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
@@ -123,7 +129,8 @@ class LogWriter:
         machine.
         """
         seq = self._size
-        leaf = encode_leaf(entry, seq, str(self._clock.now_ns()))
+        self._last_ns = self._clock.now_ns()
+        leaf = encode_leaf(entry, seq, str(self._last_ns))
         if len(leaf) > ENTRY_LIMIT_BYTES + 1:
             raise _too_large(entry, len(leaf) - 1)
         leaf_hash = _sha256(leaf).digest()

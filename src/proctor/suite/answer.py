@@ -19,6 +19,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "number": ("number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)),
     "text": ("string", lambda v: isinstance(v, str)),
 }
+_EMPTY: dict[str, Any] = {"boolean": False, "integer": 0, "number": 0, "string": "", "array": [], "null": None}
 _ALIASES = {"str": "text", "string": "text", "float": "number", "boolean": "bool", "integer": "int"}
 
 
@@ -36,6 +37,16 @@ class AnswerType:
             "required": list(self._fields),
             "additionalProperties": False,
         }
+
+    def empty(self) -> dict[str, Any]:
+        """The answer of an agent that has nothing to say: false, 0, an empty text, null."""
+        return {name: _EMPTY[kind] if "enum" not in s else s["enum"][0] for name, s, kind in self._kinds()}
+
+    def _kinds(self) -> list[tuple[str, dict[str, Any], str]]:
+        return [
+            (name, schema, "null" if isinstance(schema["type"], list) else schema["type"])
+            for name, (schema, _) in self._fields.items()
+        ]
 
     def problem(self, answer: Any) -> str | None:
         """What is wrong with an answer, or None."""
