@@ -1,0 +1,64 @@
+"""Reliability over k tries: pass^k (all of k pass) and pass@k (any of k passes), unbiased from n runs a case.
+
+pass@k as in M. Chen et al. 2021 (1 − C(n−c, k)/C(n, k)); pass^k as in S. Yao et al. 2024 (C(c, k)/C(n, k)).
+Missing cells must come in as failed. Leaves out cases with fewer than k runs, and says how many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.stats.cluster import CannotTell
+
+__all__ = ["Reliability", "pass_k"]
+
+
+class Reliability(msgspec.Struct, frozen=True, kw_only=True):
+    """pass^k and pass@k as means over ``cases``; ``left_out`` cases have fewer than ``k`` runs.
+
+    Standard errors are those of a mean over independent cases: cases that share a group need the cluster
+    bootstrap.
+    """
+
+    k: int
+    cases: int
+    left_out: int
+    all_of_k: float | None
+    all_of_k_se: float | CannotTell
+    any_of_k: float | None
+    any_of_k_se: float | CannotTell
+
+
+def pass_k(runs: Sequence[tuple[int, int]], k: int) -> Reliability:
+    """Both figures from ``(passed, runs)`` of each case. Raises ``ValueError`` for k < 1 or passed > runs."""
+    if k < 1:
+        raise ValueError(f"k must be at least 1; got {k}")
+    for passed, n in runs:
+        if not 0 <= passed <= n:
+            raise ValueError(f"passed must be between 0 and runs; got {passed} of {n}")
+    used = sorted((passed, n) for passed, n in runs if n >= k)
+    every = [math.comb(passed, k) / math.comb(n, k) for passed, n in used]
+    some = [1 - math.comb(n - passed, k) / math.comb(n, k) for passed, n in used]
+    return Reliability(
+        k=k,
+        cases=len(used),
+        left_out=len(runs) - len(used),
+        all_of_k=math.fsum(every) / len(every) if every else None,
+        all_of_k_se=_standard_error(every),
+        any_of_k=math.fsum(some) / len(some) if some else None,
+        any_of_k_se=_standard_error(some),
+    )
+
+
+def _standard_error(values: Sequence[float]) -> float | CannotTell:
+    n = len(values)
+    if n < 2:
+        return CannotTell(reason=f"{n} case(s): at least 2 are needed")
+    mean = math.fsum(values) / n
+    square = math.fsum((value - mean) ** 2 for value in values)
+    if square == 0 or max(values) == min(values):
+        return CannotTell(reason="nothing varies: every case has the same figure")
+    return math.sqrt(square / (n - 1) / n)
