@@ -34,9 +34,14 @@ __all__ = [
     "FileDigest",
     "FinalState",
     "Finish",
+    "KeyRotated",
+    "PlanRegistered",
     "Recovered",
+    "RunClosed",
     "RunEnd",
+    "RunFiles",
     "RunPlan",
+    "RunSealed",
     "RunVerdict",
     "Say",
     "SelfTest",
@@ -270,8 +275,18 @@ class FileDigest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     sha256: str
 
 
+class RunFiles(Entry, frozen=True, kw_only=True):
+    """A first part of the list in ``run.end``, where the list is too long for one entry."""
+
+    kind: ClassVar[str] = "run.files"
+    files: tuple[FileDigest, ...]
+
+
 class RunEnd(Entry, frozen=True, kw_only=True):
-    """The last entry: every file outside ``ledger/``. Nothing follows; a closed run never changes."""
+    """The last entry: every file outside ``ledger/`` (with the parts in ``run.files`` right before it).
+
+    Nothing follows; a closed run never changes.
+    """
 
     kind: ClassVar[str] = "run.end"
     files: tuple[FileDigest, ...]
@@ -285,6 +300,42 @@ class Recovered(Entry, frozen=True, kw_only=True):
     kind: ClassVar[str] = "recovered"
     bytes: int
     sha256: str
+
+
+class PlanRegistered(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: a run with this plan is about to start; ``origin`` names its log."""
+
+    kind: ClassVar[str] = "plan.registered"
+    origin: str
+    planDigest: str  # noqa: N815
+    runId: str  # noqa: N815
+
+
+class RunClosed(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: a run's log was closed with this head, and this verdict."""
+
+    kind: ClassVar[str] = "run.closed"
+    rootSha256: str  # noqa: N815
+    runId: str  # noqa: N815
+    size: int
+    verdict: str
+
+
+class RunSealed(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: a closed run was sealed; the digest is that of ``seal.dsse.json``."""
+
+    kind: ClassVar[str] = "run.sealed"
+    rootSha256: str  # noqa: N815
+    runId: str  # noqa: N815
+    sealDigest: str  # noqa: N815
+
+
+class KeyRotated(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: the installation signs with another key from here on."""
+
+    kind: ClassVar[str] = "key.rotated"
+    newVkey: str  # noqa: N815
+    oldVkey: str  # noqa: N815
 
 
 ENTRY_KINDS: dict[str, type[Entry]] = {
@@ -307,7 +358,12 @@ ENTRY_KINDS: dict[str, type[Entry]] = {
         AttemptEnd,
         CellGrade,
         RunVerdict,
+        RunFiles,
         RunEnd,
         Recovered,
+        PlanRegistered,
+        RunClosed,
+        RunSealed,
+        KeyRotated,
     )
 }

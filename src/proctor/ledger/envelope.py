@@ -7,8 +7,7 @@ makes of the values read, which (over the values that entries hold) is the canon
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple, Union
 
 import msgspec
 
@@ -16,7 +15,7 @@ from proctor.errors import EvidenceError, Place
 from proctor.kinds import INTEGER_LIMIT
 from proctor.ledger.entries import ENTRY_KINDS, ENTRY_VERSION, Entry
 
-__all__ = ["LEAF_PREFIX", "Record", "decode_entry", "encode_leaf", "read_entry"]
+__all__ = ["LEAF_PREFIX", "Record", "decode_bundle", "decode_entry", "encode_leaf", "read_entry"]
 
 LEAF_PREFIX: Final = b"\x00"
 
@@ -37,8 +36,7 @@ def encode_leaf(entry: Entry, seq: int, t_ns: str) -> bytes:
     return LEAF_PREFIX + _encode(_Envelope(entry.actor, entry, entry.kind, seq, t_ns, ENTRY_VERSION))
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """An entry with its place in the log and its time (nanoseconds since the epoch)."""
 
     seq: int
@@ -46,24 +44,27 @@ class Record:
     entry: Entry
 
 
-def _decoder(cls: type[Entry]) -> Callable[[bytes], Any]:
-    envelope = msgspec.defstruct(
+def _tagged(cls: type[Entry]) -> type[msgspec.Struct]:
+    """The envelope of one kind, found by its ``kind``."""
+    return msgspec.defstruct(
         f"_{cls.__name__}Envelope",
-        [
-            ("actor", Literal[cls.actor]),
-            ("data", cls),
-            ("kind", Literal[cls.kind]),
-            ("seq", int),
-            ("tNs", str),
-            ("v", Literal[1]),
-        ],
+        [("actor", Literal[cls.actor]), ("data", cls), ("seq", int), ("tNs", str), ("v", Literal[1])],
+        tag_field="kind",
+        tag=cls.kind,
         gc=False,
         forbid_unknown_fields=True,
     )
-    return msgspec.json.Decoder(envelope, strict=True).decode
 
 
-_decoders: dict[bytes, Callable[[bytes], Any]] = {kind.encode(): _decoder(cls) for kind, cls in ENTRY_KINDS.items()}
+_Any: Any = Union[tuple(_tagged(cls) for cls in ENTRY_KINDS.values())]  # noqa: UP007
+_decode_one: Callable[[bytes], Any] = msgspec.json.Decoder(_Any, strict=True).decode
+_decode_list: Callable[[bytes], list[Any]] = msgspec.json.Decoder(list[_Any], strict=True).decode
+_NS_DIGITS: Final = 19
+
+
+def _plain(envelope: Any) -> _Envelope:
+    data = envelope.data
+    return _Envelope(data.actor, data, data.kind, envelope.seq, envelope.tNs, ENTRY_VERSION)
 
 
 def decode_entry(data: bytes, seq: int) -> Any:
@@ -71,19 +72,37 @@ def decode_entry(data: bytes, seq: int) -> Any:
 
     Raises ``ValueError`` saying what is wrong with it.
     """
-    start = data.rfind(b',"kind":"') + 9
-    decode = _decoders.get(data[start : data.find(b'"', start)])
-    if decode is None:
-        raise ValueError("its kind is none that this version of the log has")
-    envelope = decode(data)
-    if _encode(envelope) != data:
+    envelope = _decode_one(data)
+    if _encode(_plain(envelope)) != data:
         raise ValueError("its bytes are not the canonical form of what they say")
     if envelope.seq != seq:
         raise ValueError(f"it says it is number {envelope.seq}")
     t_ns = envelope.tNs
-    if not (t_ns.isascii() and t_ns.isdecimal()) or (t_ns[0] == "0" and t_ns != "0") or len(t_ns) > 19:
+    if not (t_ns.isascii() and t_ns.isdecimal()) or (t_ns[0] == "0" and t_ns != "0") or len(t_ns) > _NS_DIGITS:
         raise ValueError(f"tNs is not a time in nanoseconds: {t_ns[:24]!r}")
     return envelope
+
+
+def decode_bundle(entries: list[bytes], seq: int) -> list[Any] | None:
+    """``decode_entry`` for neighbours from number ``seq`` on, at once; None where any of them may be at fault."""
+    joined = b",".join(entries)
+    joined = b"[" + joined + b"]"
+    try:
+        envelopes = _decode_list(joined)
+    except ValueError:
+        return None
+    times = [envelope.tNs for envelope in envelopes]
+    digits = "".join(times)
+    if (
+        [envelope.seq for envelope in envelopes] == list(range(seq, seq + len(entries)))
+        and digits.isascii()
+        and digits.isdecimal()
+        and set(map(len, times)) == {_NS_DIGITS}
+        and "0" not in digits[::_NS_DIGITS]
+        and _encode(list(map(_plain, envelopes))) == joined
+    ):
+        return envelopes
+    return None
 
 
 def read_entry(data: bytes, seq: int, *, file: str | None = None) -> Record:

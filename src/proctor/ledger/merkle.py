@@ -130,10 +130,10 @@ def check_consistency(size: int, later_size: int, proof: Sequence[bytes], root: 
 
     A tree of size 0 is a prefix of any: that is for the caller to say, here it is false.
     """
-    if not 0 < size <= later_size or not _are_hashes(root, later_root, *proof):
-        return False
-    if size == later_size:
+    if size == later_size and size > 0:
         return not proof and root == later_root
+    if not 0 < size < later_size or not _are_hashes(root, later_root, *proof):
+        return False
     path = list(proof)
     if size & (size - 1) == 0:
         path.insert(0, root)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.errors import EvidenceError, Place
-from proctor.ledger.files import FileOps, sync_folder, write_atomically
+from proctor.ledger.entries import RunEnd
+from proctor.ledger.files import FileOps, sync_folder, write_all, write_atomically
 from proctor.ledger.note import CHECKPOINT_NAME, Checkpoint, parse_checkpoint, split_note
 from proctor.ledger.tiles import Tree
 from proctor.ledger.wal import WAL_NAME, header, scan
@@ -24,12 +25,16 @@ TORN_NAME = "torn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remains:
-    """The whole part of an open log as a tree, where it ends, and the bytes behind it."""
+    """The whole part of an open log as a tree, where it ends, and the bytes behind it.
+
+    ``is_ended``: its last entry is the end of a run, so that only closing it is left.
+    """
 
     origin: str
     tree: Tree
     end: int
     tail: bytes
+    is_ended: bool
 
 
 def inspect(folder: Path, data: bytes, origin: str) -> Remains:
@@ -58,7 +63,9 @@ def inspect(folder: Path, data: bytes, origin: str) -> Remains:
     checkpoint = _checkpoint(folder)
     if checkpoint is not None:
         signed_part_holds(checkpoint, found.hashes, path)
-    return Remains(origin=origin, tree=tree, end=found.end, tail=data[found.end :])
+    return Remains(
+        origin=origin, tree=tree, end=found.end, tail=data[found.end :], is_ended=found.last_kind == RunEnd.kind
+    )
 
 
 def _checkpoint(folder: Path) -> Checkpoint | None:
@@ -93,21 +100,28 @@ def signed_part_holds(checkpoint: Checkpoint, hashes: list[bytes], path: Path) -
         )
 
 
-def move_tail_aside(ops: FileOps, folder: Path, fd: int, remains: Remains) -> None:
-    """Keep the torn tail under ``torn/``, then cut it from the open file and sync both."""
-    if remains.tail:
-        torn = folder / TORN_NAME
-        torn.mkdir(exist_ok=True)
-        write_atomically(ops, torn / str(remains.tree.size), remains.tail)
+def move_tail_aside(ops: FileOps, folder: Path, fd: int, remains: Remains) -> bytes:
+    """Keep the torn tail under ``torn/``, then cut it from the open file; both are synced.
+
+    Returns what is kept there: more than the tail where an earlier recovery was interrupted.
+    """
+    path = folder / TORN_NAME / str(remains.tree.size)
+    aside = path.read_bytes() if path.exists() else b""
+    if remains.tail and remains.tail != aside:
+        path.parent.mkdir(exist_ok=True)
+        aside += remains.tail
+        write_atomically(ops, path, aside)
         sync_folder(ops, folder)
-        os.ftruncate(fd, remains.end)
+    os.ftruncate(fd, remains.end)
     if remains.end == 0:
-        ops.write(fd, header(remains.origin))
+        write_all(ops, fd, header(remains.origin))
     ops.sync(fd)
+    return aside
 
 
 def remove_derived(folder: Path) -> None:
     """Remove what a close that was interrupted wrote: tiles and bundles, all made from ``wal``, which is
     whole.
     """
-    shutil.rmtree(folder / "tile", ignore_errors=False) if (folder / "tile").exists() else None
+    if (folder / "tile").exists():
+        shutil.rmtree(folder / "tile")

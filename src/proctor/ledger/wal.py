@@ -23,6 +23,7 @@ WAL_NAME: Final = "wal"
 CHECK_BYTES: Final = 8
 _LENGTH_BYTES: Final = 4
 _MAGIC: Final = b"proctor.wal/1 "
+_KIND: Final = b',"kind":"'
 _RESYNC: Final = b'\x00{"actor":"'
 
 pack_length = Struct(">I").pack
@@ -39,13 +40,14 @@ class Scan:
 
     ``origin`` is None where not even the first line is whole. ``hashes`` are the leaf hashes of the whole
     records, ``end`` the byte after them, ``after`` how many whole records stand behind the first damaged one:
-    0 is a torn tail, more is damage in the middle.
+    0 is a torn tail, more is damage in the middle. ``last_kind`` is the kind of the last whole record.
     """
 
     origin: str | None
     hashes: list[bytes]
     end: int
     after: int
+    last_kind: str | None = None
 
 
 def scan(data: bytes) -> Scan:
@@ -59,10 +61,12 @@ def scan(data: bytes) -> Scan:
         return Scan(origin=None, hashes=[], end=0, after=_count_later(data, 0))
     hashes: list[bytes] = []
     at = start
+    last = at, at
     while (found := _record_at(data, at)) is not None:
-        leaf_hash, at = found
-        hashes.append(leaf_hash)
-    return Scan(origin=origin, hashes=hashes, end=at, after=_count_later(data, at))
+        last = at, found[1]
+        at = found[1]
+        hashes.append(found[0])
+    return Scan(origin=origin, hashes=hashes, end=at, after=_count_later(data, at), last_kind=_kind_in(data, *last))
 
 
 def _record_at(data: bytes, at: int) -> tuple[bytes, int] | None:
@@ -74,6 +78,14 @@ def _record_at(data: bytes, at: int) -> tuple[bytes, int] | None:
         return None
     leaf_hash = hashlib.sha256(data[start : start + length]).digest()
     return (leaf_hash, end) if data[start + length : end] == leaf_hash[:CHECK_BYTES] else None
+
+
+def _kind_in(data: bytes, start: int, end: int) -> str | None:
+    """The kind that the record in ``data[start:end]`` says it is, None where there is no record."""
+    mark = data.rfind(_KIND, start, end)
+    if mark < 0:
+        return None
+    return data[mark + len(_KIND) : data.find(b'"', mark + len(_KIND))].decode("utf-8", "replace")
 
 
 def _count_later(data: bytes, at: int) -> int:

@@ -14,7 +14,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from proctor.clock import Clock
 from proctor.errors import EvidenceError, InfrastructureError, Place, UsageError
@@ -32,6 +32,7 @@ __all__ = ["LogWriter"]
 CHECKPOINT_ENTRIES: Final = 1_000
 CHECKPOINT_SECONDS: Final = 1.0
 
+_T = TypeVar("_T")
 _sha256 = hashlib.sha256
 
 
@@ -53,12 +54,6 @@ class LogWriter:
         self._dirty = False
         self._signed_size = -1
         self._signed_at = 0.0
-        self._last_ns = 0
-
-    @property
-    def last_ns(self) -> int:
-        """Time of the entry that ``append`` wrote last, in nanoseconds since the epoch; 0 before the first."""
-        return self._last_ns
 
     @classmethod
     def create(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
@@ -84,7 +79,8 @@ class LogWriter:
 
     @classmethod
     def recover(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
-        """Open a log that a crash left open, and note that in a ``recovered`` entry.
+        """Open a log that a crash left open, and note that in a ``recovered`` entry (unless the run had ended in it:
+        then only ``close`` is left).
 
         A torn tail is moved to ``torn/<n>`` (n: the entries before it), never dropped. Raises
         ``EvidenceError`` and changes nothing where whole entries stand behind the damage, or where the
@@ -108,10 +104,10 @@ class LogWriter:
             ops.close(fd)
             raise
         self = cls(folder, fd, tree=found.tree, origin=origin, signer=signer, clock=clock, ops=ops)
-        self._guard(move_tail_aside, ops, folder, fd, found)
-        self._dirty = True
-        self.append(Recovered(bytes=len(found.tail), sha256=_sha256(found.tail).hexdigest()))
-        self.commit()
+        aside = self._guard(move_tail_aside, ops, folder, fd, found)
+        if not found.is_ended:
+            self.append(Recovered(bytes=len(aside), sha256=_sha256(aside).hexdigest()))
+            self.commit()
         return self
 
     @property
@@ -129,8 +125,7 @@ class LogWriter:
         machine.
         """
         seq = self._size
-        self._last_ns = self._clock.now_ns()
-        leaf = encode_leaf(entry, seq, str(self._last_ns))
+        leaf = encode_leaf(entry, seq, str(self._clock.now_ns()))
         if len(leaf) > ENTRY_LIMIT_BYTES + 1:
             raise _too_large(entry, len(leaf) - 1)
         leaf_hash = _sha256(leaf).digest()
@@ -219,12 +214,12 @@ class LogWriter:
             self._guard(self._ops.sync, self._fd)
             self._dirty = False
 
-    def _guard(self, action: Callable[..., object], *args: object) -> None:
+    def _guard(self, action: Callable[..., _T], *args: Any) -> _T:
         """Do something on the disk; if it fails, the log is closed for good."""
         if self._stopped is not None:
             raise self._refusal()
         try:
-            action(*args)
+            return action(*args)
         except BaseException as error:
             self._stopped = f"{getattr(action, '__name__', 'writing').strip('_')} failed: {error}"
             if isinstance(error, OSError):

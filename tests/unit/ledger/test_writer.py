@@ -78,9 +78,7 @@ def test_a_folder_holds_one_log(log: LogWriter) -> None:
 
 def test_the_origin_must_be_the_keys(tmp_path: Path) -> None:
     for origin in ("test.local/b/run", "test.local/ab", "test.local/a/x y"):
-        with pytest.raises(
-            UsageError, match=r"does not sign for this log; expected an origin that starts with test\."
-        ):
+        with pytest.raises(UsageError, match=r"does not sign for this log; expected an origin that starts with test\."):
             LogWriter.create(tmp_path / "l", origin=origin, signer=SIGNER, clock=FixedClock())
     assert not (tmp_path / "l").exists()
 
