@@ -1,0 +1,110 @@
+"""The ``proctor`` command: finds the subcommand's module only when it is called, and turns faults into exit codes.
+
+Exit codes, everywhere: 0 PASS, 1 BLOCK, 2 INVALID or unusable input, 3 UNDECIDED, 64 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import click
+
+from proctor._version import __version__
+from proctor.errors import ProctorError
+
+__all__ = ["LazyGroup", "cli", "main"]
+
+EXIT_USAGE = 64
+EXIT_INTERRUPTED = 130
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("proctor.cli.run:run", "Run an agent over a suite's cells and say whether it may ship."),
+    "score-final-state": (
+        "proctor.cli.score_final_state:score_final_state",
+        "Score a final table against the expected one.",
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when called; their one-line help stands in a table."""
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the table's order."""
+        return [*self._lazy, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module."""
+        if cmd_name not in self._lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = self._lazy[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._lazy.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command where there is none of that name."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.list_commands(ctx):
+            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" See '{ctx.command_path} --help'."
+            raise click.UsageError(f"there is no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 PASS, 1 BLOCK, 2 INVALID, 3 UNDECIDED, 64 wrong usage.",
+)
+@click.version_option(__version__, prog_name="proctor", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Evaluate AI agents that act in stateful worlds, with verdicts that stand up.
+
+    \b
+    proctor demo                                      see it work
+    proctor run SUITE --agent cmd:'python agent.py'   evaluate your agent
+    proctor show RUN                                  see why a run was blocked
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with the code of its outcome."""
+    try:
+        code = cli.main(args=arguments, prog_name="proctor", standalone_mode=False)
+    except click.exceptions.Abort:
+        _exit("interrupted", EXIT_INTERRUPTED)
+    except KeyboardInterrupt:
+        _exit("interrupted", EXIT_INTERRUPTED)
+    except click.UsageError as error:
+        where = f"{error.ctx.command_path}: " if error.ctx else ""
+        _exit(f"{where}{error.format_message()}", EXIT_USAGE)
+    except click.ClickException as error:
+        _exit(error.format_message(), EXIT_USAGE)
+    except ProctorError as error:
+        _exit(error.message, error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _exit(message: str, code: int) -> NoReturn:
+    click.echo(f"proctor: {message}", err=True)
+    sys.exit(code)

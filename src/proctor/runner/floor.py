@@ -1,0 +1,81 @@
+"""The do-nothing floor: what an agent that does nothing would score, printed beside every result.
+
+Nothing is run for it but the world's own scheduled events. Where a cycle must be ended by a tool, nothing ends it and
+the floor is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proctor.gateway.gateway import Gateway
+from proctor.gateway.recorder import Recorder
+from proctor.grade.host import GraderProcess
+from proctor.ledger.entries import Entry
+from proctor.runner.grading import Recorded, grade_cell
+from proctor.score.cells import CellUsage
+from proctor.score.summary import Rate
+from proctor.suite.load import Suite
+from proctor.suite.model import Case
+from proctor.suite.plan import Cell, Plan
+from proctor.worlds.port import WorldPort
+from proctor.worlds.schedule import Schedule
+
+__all__ = ["do_nothing_floor"]
+
+
+class _Forgetful:
+    """A log and a text store that keep nothing: the floor is no part of the run's record."""
+
+    last_ns = 0
+
+    def append(self, entry: Entry) -> int:
+        """Keep nothing."""
+        return 0
+
+    def put(self, data: bytes) -> str:
+        """Keep nothing."""
+        return ""
+
+    def commit(self) -> None:
+        """There is nothing to commit."""
+
+
+def do_nothing_floor(suite: Suite, plan: Plan, cases: Sequence[Case], world: WorldPort, graders: GraderProcess) -> Rate:
+    """Cases that pass although nothing was done, over the plan's cases."""
+    if suite.spec.cycle.ends_with is not None:
+        return Rate.of(0, len(plan.cases))
+    by_id = {case.id: case for case in cases}
+    answer = suite.answer.empty() if suite.answer else None
+    nothing = _Forgetful()
+    passed = 0
+    for ref in plan.cases:
+        case, cell = by_id[ref.id], Cell(ref.id, 1)
+        world.reset(case.setup, plan.world_seed(cell))
+        before = world.dump()
+        gateway = Gateway(
+            world,
+            Recorder(nothing, nothing),
+            attempt="floor",
+            contract=suite.spec.contract,
+            schedule=Schedule(case.faults, case.events),
+        )
+        for cycle in range(1, case.cycles + 1):
+            gateway.begin_cycle(cycle)
+        recorded = Recorded(
+            attempt="floor",
+            attempts=1,
+            outcome=None,
+            code=None,
+            detail="",
+            steps=(),
+            before=before,
+            after=world.dump(),
+            before_digest=None,
+            after_digest=None,
+            answers=[answer] * case.cycles,
+            ended=["finished"] * case.cycles,
+            usage=CellUsage(calls=0, seconds=0.0),
+        )
+        passed += grade_cell(graders, case, ref, cell, recorded).passed
+    return Rate.of(passed, len(plan.cases))

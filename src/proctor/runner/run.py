@@ -1,0 +1,307 @@
+"""A whole run: plan, cells, grades, gate, report, and a ledger that is closed at the end.
+
+The order is fixed: the plan is registered before the first cell; an attempt before it starts; a cell's record is on
+the disk before its result counts; the report's digest is in the log before the log closes. Left out: how an attempt
+runs (``runner.attempt``), what a report looks like (``report``).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.agents.resolve import AgentCommand, resolve_agent
+from proctor.agents.stdio import AgentLimits
+from proctor.clock import Clock, SystemClock, SystemRandomness, utc_text
+from proctor.codec.canonical import digest_bytes
+from proctor.errors import SuiteError
+from proctor.gate.cells import CellResult, PlannedCell, RunFacts
+from proctor.gate.decide import Decision, decide
+from proctor.gate.model import Policy
+from proctor.gate.policy import parse_policy
+from proctor.gateway.recorder import Recorder
+from proctor.grade.host import GraderProcess
+from proctor.grade.registry import REASONS
+from proctor.kinds import Outcome, Verdict
+from proctor.ledger.entries import CellGrade, RunEnd, RunPlan, RunVerdict, SelfTest, WorkerLog
+from proctor.ledger.keys import Signer, install_signer
+from proctor.ledger.texts import TextStore
+from proctor.ledger.writer import LogWriter
+from proctor.report.model import RunFigures, build_report
+from proctor.runner.attempt import Attempt, run_attempt
+from proctor.runner.floor import do_nothing_floor
+from proctor.runner.folder import RunFolder
+from proctor.runner.grading import Recorded, grade_cell
+from proctor.sandbox.tiers import Isolation, isolation_for
+from proctor.score.cells import CellRecord, CellUsage
+from proctor.score.summary import Summary, summarise
+from proctor.suite.load import Suite, load_suite
+from proctor.suite.model import Case
+from proctor.suite.plan import CaseRef, Cell, Plan, Selection, make_plan
+from proctor.worlds.remote import RemoteWorld
+
+__all__ = ["FinishedRun", "Progress", "RunRequest", "gate_policy", "judge_cells", "run_suite"]
+
+_JSON = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What was asked for. ``out`` is the run's folder; None makes one under ``runs/``."""
+
+    suite: str
+    agent: str
+    runs: int | None = None
+    seed: int = 1
+    out: Path | None = None
+    selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """A finished run: its folder, its report as values, and the verdict."""
+
+    folder: Path
+    report: dict[str, Any]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a run stands: a cell has just ended."""
+
+    record: CellRecord
+    done: int
+    planned: int
+
+
+def gate_policy(suite: Suite) -> Policy:
+    """The suite's gate. Raises ``SuiteError`` with the line of the rule."""
+    try:
+        return parse_policy(suite.gate_values, suite.gate_place(""))
+    except SuiteError as error:
+        path = error.place.field if error.place and error.place.field else ""
+        error.place = suite.gate_place(path.removeprefix("gate").removeprefix("."))
+        raise
+
+
+def judge_cells(plan: Plan, cells: list[CellRecord], policy: Policy, suite: Suite) -> tuple[Summary, Decision]:
+    """Figures and verdict over the plan's cells."""
+    derived = {name: figure.product for name, figure in suite.spec.metrics.items()}
+    summary = summarise(cells, runs=plan.runs, derived=derived)
+    planned = [PlannedCell(case=c.case_id, run=c.run, slice=c.slice, group=c.group) for c in cells]
+    results = [_result(cell) for cell in cells if cell.outcome is not Outcome.MISSING]
+    facts = RunFacts(integrity=None)
+    decision = decide(policy, results, planned=planned, facts=facts, registered_digest=plan.gate_digest)
+    return summary, decision
+
+
+def run_suite(
+    request: RunRequest, *, on_cell: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None
+) -> FinishedRun:
+    """Run an agent over a suite's cells. Raises ``ProctorError`` where there can be no run; an agent's failure is
+    part of the result."""
+    clock = clock or SystemClock()
+    suite = load_suite(request.suite)
+    policy = gate_policy(suite)
+    cases = suite.cases(request.seed)
+    command = resolve_agent(request.agent, shipped=suite.agents, shipped_folder=suite.agents_folder, folder=Path.cwd())
+    plan = make_plan(
+        suite,
+        cases,
+        command.candidate,
+        gate_digest=policy.digest,
+        seed=request.seed,
+        runs=request.runs,
+        selection=request.selection,
+    )
+    limits = AgentLimits()
+    isolation = isolation_for(plan.isolation, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
+    started_ns = clock.now_ns()
+    run_id = _run_id(started_ns)
+    folder = RunFolder.create(request.out or Path("runs") / run_id)
+    return _Run(suite, plan, cases, policy, command, isolation, folder, run_id, started_ns, clock).execute(on_cell)
+
+
+def _run_id(started_ns: int) -> str:
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(started_ns // 1_000_000_000))
+    return f"{stamp}-{SystemRandomness().bytes(3).hex()}"
+
+
+class _Run:
+    """A run under way."""
+
+    def __init__(  # noqa: PLR0917 - made in one place, from what run_suite worked out in this order
+        self,
+        suite: Suite,
+        plan: Plan,
+        cases: tuple[Case, ...],
+        policy: Policy,
+        command: AgentCommand,
+        isolation: Isolation,
+        folder: RunFolder,
+        run_id: str,
+        started_ns: int,
+        clock: Clock,
+    ) -> None:
+        self._suite, self._plan, self._policy = suite, plan, policy
+        self._cases = {case.id: case for case in cases}
+        self._command, self._isolation, self._clock = command, isolation, clock
+        self._folder, self._run_id, self._started_ns = folder, run_id, started_ns
+        self._refs: Mapping[str, CaseRef] = {ref.id: ref for ref in plan.cases}
+        self._records: list[CellRecord] = []
+
+    def execute(self, on_cell: Callable[[Progress], None]) -> FinishedRun:
+        """All of it, in order."""
+        signer = install_signer(os.environ)
+        with self._open_log(signer, "run", self._folder.ledger) as log:
+            self._register(log)
+            with (
+                self._open_log(signer, "worker/00", self._folder.worker_log(0)) as worker_log,
+                TextStore.create(self._folder.worker_texts(0)) as texts,
+            ):
+                log.append(WorkerLog(origin=worker_log.origin, rootSha256=worker_log.root.hex(), size=0))
+                log.commit()
+                floor = self._work(log, Recorder(worker_log, texts), on_cell)
+                texts.close()
+                closed = worker_log.close()
+            log.append(WorkerLog(origin=closed.origin, rootSha256=closed.root.hex(), size=closed.size))
+            report = self._report(floor)
+            self._close(log, report)
+        return FinishedRun(folder=self._folder.root, report=report, verdict=Verdict[report["verdict"]])
+
+    def _open_log(self, signer: Signer, name: str, folder: Path) -> LogWriter:
+        origin = signer.origin("run", self._run_id) if name == "run" else signer.origin("run", self._run_id, name)
+        return LogWriter.create(folder, origin=origin, signer=signer, clock=self._clock)
+
+    def _register(self, log: LogWriter) -> None:
+        data = self._plan.to_bytes()
+        self._folder.write("plan.json", data)
+        self._folder.write_json("isolation.json", self._isolation)
+        log.append(RunPlan(cells=self._plan.size, planDigest=digest_bytes(data), runId=self._run_id))
+        isolation = (self._folder.root / "isolation.json").read_bytes()
+        log.append(SelfTest(isolationDigest=digest_bytes(isolation), tier=self._isolation.tier))
+        log.commit()
+
+    def _work(self, log: LogWriter, recorder: Recorder, on_cell: Callable[[Progress], None]) -> Any:
+        graders = GraderProcess(self._suite.folder)
+        world = RemoteWorld(self._suite.folder, self._suite.spec.world)
+        try:
+            self._codes = {entry.code: entry.meaning for entry in graders.codes}
+            for cell in self._plan.cells():
+                world = self._run_cell(cell, log, recorder, world, graders, on_cell)
+            return do_nothing_floor(self._suite, self._plan, tuple(self._cases.values()), world, graders)
+        finally:
+            world.close()
+            graders.close()
+
+    def _run_cell(  # noqa: PLR0917 - the run's five standing resources and the cell
+        self,
+        cell: Cell,
+        log: LogWriter,
+        recorder: Recorder,
+        world: RemoteWorld,
+        graders: GraderProcess,
+        on_cell: Callable[[Progress], None],
+    ) -> RemoteWorld:
+        """Run a cell to its end, again where infrastructure failed; the world that may be used next."""
+        case, ref = self._cases[cell.case_id], self._refs[cell.case_id]
+        attempts: list[Attempt] = []
+        while True:
+            attempt = run_attempt(
+                self._suite,
+                case,
+                cell,
+                retry=len(attempts),
+                world=world,
+                recorder=recorder,
+                command=self._command,
+                clock=self._clock,
+                world_seed=self._plan.world_seed(cell),
+            )
+            attempts.append(attempt)
+            if attempt.outcome is not Outcome.INFRA_ERROR:
+                break
+            world.close()
+            world = RemoteWorld(self._suite.folder, self._suite.spec.world)
+            if len(attempts) > self._plan.infrastructure_retries:
+                break
+        self._folder.write_trace(self._run_id, cell, ((a.name, a.steps) for a in attempts))
+        record = grade_cell(graders, case, ref, cell, self._recorded(attempts))
+        digest = self._folder.append_cell(record)
+        log.append(
+            CellGrade(
+                attempt=record.attempt,
+                caseId=cell.case_id,
+                codes=record.codes,
+                gradeDigest=digest,
+                outcome=str(record.outcome),
+                run=cell.run,
+            )
+        )
+        log.commit()
+        self._records.append(record)
+        on_cell(Progress(record=record, done=len(self._records), planned=self._plan.size))
+        return world
+
+    def _recorded(self, attempts: list[Attempt]) -> Recorded:
+        last = attempts[-1]
+        return Recorded(
+            attempt=last.name,
+            attempts=len(attempts),
+            outcome=last.outcome,
+            code=last.code,
+            detail=last.detail,
+            steps=last.steps,
+            before=last.before,
+            after=last.after,
+            before_digest=None if last.before is None else self._folder.write_state(last.before),
+            after_digest=None if last.after is None else self._folder.write_state(last.after),
+            answers=last.answers,
+            ended=last.ended,
+            usage=CellUsage(calls=sum(a.calls for a in attempts), seconds=sum(a.elapsed_ms for a in attempts) / 1000),
+        )
+
+    def _report(self, floor: Any) -> dict[str, Any]:
+        summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite)
+        figures = RunFigures(
+            run_id=self._run_id,
+            started=utc_text(self._started_ns),
+            finished=utc_text(self._clock.now_ns()),
+            isolation=self._isolation.summary(),
+            floor=floor,
+            codes={**{code: reason.meaning for code, reason in REASONS.items()}, **self._codes},
+        )
+        return build_report(self._plan, self._records, summary, decision, figures)
+
+    def _close(self, log: LogWriter, report: dict[str, Any]) -> None:
+        self._folder.copy_suite(self._suite, b"".join(_JSON(self._cases[ref.id]) + b"\n" for ref in self._plan.cases))
+        path = self._folder.write_json("report.json", report)
+        log.append(
+            RunVerdict(
+                gateDigest=self._policy.digest, reportDigest=digest_bytes(path.read_bytes()), verdict=report["verdict"]
+            )
+        )
+        log.append(RunEnd(files=self._folder.digests()))
+        log.close()
+
+
+def _result(cell: CellRecord) -> CellResult:
+    return CellResult(
+        case=cell.case_id,
+        run=cell.run,
+        outcome=cell.outcome,
+        slice=cell.slice,
+        group=cell.group,
+        codes=cell.codes,
+        critical=cell.critical,
+        metrics={metric.name: (metric.numerator, metric.denominator) for metric in cell.metrics},
+        tokens=cell.usage.tokens,
+        cost_usd=cell.usage.usd,
+    )
