@@ -54,6 +54,13 @@ class LogWriter:
         self._dirty = False
         self._signed_size = -1
         self._signed_at = 0.0
+        self._last_ns = 0
+
+    @property
+    def last_ns(self) -> int:
+        """Time of the entry that ``append`` wrote last (ns since the epoch), 0 before the first: the recorder needs it
+        for the trace."""
+        return self._last_ns
 
     @classmethod
     def create(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
@@ -125,7 +132,8 @@ class LogWriter:
         machine.
         """
         seq = self._size
-        leaf = encode_leaf(entry, seq, str(self._clock.now_ns()))
+        self._last_ns = self._clock.now_ns()
+        leaf = encode_leaf(entry, seq, str(self._last_ns))
         if len(leaf) > ENTRY_LIMIT_BYTES + 1:
             raise _too_large(entry, len(leaf) - 1)
         leaf_hash = _sha256(leaf).digest()
