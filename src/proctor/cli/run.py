@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from proctor.runner.run import FinishedRun, Progress, RunRequest, run_suite
 from proctor.suite.load import load_suite
 from proctor.suite.plan import Selection
 
-__all__ = ["run"]
+__all__ = ["progress_to", "run"]
 
 
 @click.command()
@@ -66,12 +67,12 @@ def run(
         out=out,
         selection=Selection(cases=cases, slices=slices, limit=limit),
     )
-    finished = run_suite(request, on_cell=_progress(quiet=quiet or as_json))
+    finished = run_suite(request, on_cell=progress_to(quiet=quiet or as_json))
     _print(finished, as_json=as_json, quiet=quiet)
     return finished.verdict.exit_code
 
 
-def _progress(*, quiet: bool):  # type: ignore[no-untyped-def]
+def progress_to(*, quiet: bool) -> Callable[[Progress], None]:
     """Progress on stderr, on a terminal only."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.errors import shorten
 
-__all__ = ["progress_line", "scorecard"]
+__all__ = ["incident", "progress_line", "scorecard"]
 
 _WIDTH = 80
 _MOST_FINDINGS = 12
@@ -48,6 +48,23 @@ def scorecard(report: Mapping[str, Any], *, folder: str, brief: bool = False) ->
         "",
     ]
     return "\n".join(lines)
+
+
+def incident(report: Mapping[str, Any], *, wanted: Sequence[str], namespace: str) -> str:
+    """Verdict and the first finding with one of the ``wanted`` codes (any finding, if none has): where, what, and the
+    expected and found values."""
+    codes = {f"{namespace}.{code}" for code in wanted} | set(wanted)
+    rows = [(cell, finding) for cell in report["cells"] for finding in cell["findings"]]
+    cell, finding = next(((c, f) for c, f in rows if f["code"] in codes), rows[0] if rows else (None, None))
+    head = f"      {report['verdict']}  {', '.join(report['failure_counts']) or 'no reason code'}"
+    if finding is None or cell is None:
+        return "\n".join(line[:_WIDTH] for line in [head, *(f"      {reason}" for reason in report["reasons"][:2])])
+    where = f"cycle {finding['cycle']}, " if finding["cycle"] else ""
+    steps = f"event {', '.join(map(str, finding['steps'][:4]))}: " if finding["steps"] else ""
+    lines = [head, f"      {where}{steps}{shorten(finding['detail'] or finding['code'], 66)}"]
+    if finding["expected"] is not None or finding["found"] is not None:
+        lines.append(f"      expected {shorten(finding['expected'], 60)}; found {shorten(finding['found'], 60)}")
+    return "\n".join(line[:_WIDTH] for line in lines)
 
 
 def _rate(rate: Mapping[str, Any] | None) -> str:

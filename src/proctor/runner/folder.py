@@ -5,7 +5,6 @@ Left out: the ledger's own files (``ledger``).
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +14,6 @@ import msgspec
 
 from proctor.codec.canonical import sha256_hex
 from proctor.errors import Place, UsageError
-from proctor.ledger.entries import FileDigest
 from proctor.ledger.trace import Step, trace_row
 from proctor.score.cells import CellRecord
 from proctor.suite.load import Suite
@@ -125,14 +123,3 @@ class RunFolder:
                 )
             self.write(f"suite/{path.relative_to(suite.folder).as_posix()}", path.read_bytes())
         self.write("cases.jsonl", cases)
-
-    def digests(self) -> tuple[FileDigest, ...]:
-        """Path, size and SHA-256 of every file outside ``ledger/``, sorted by path."""
-        digests = []
-        for path in sorted(self.root.rglob("*")):
-            name = path.relative_to(self.root).as_posix()
-            if path.is_file() and not name.startswith("ledger/"):
-                with path.open("rb") as stream:
-                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
-                digests.append(FileDigest(bytes=path.stat().st_size, path=name, sha256=digest))
-        return tuple(digests)

@@ -29,7 +29,8 @@ from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
 from proctor.grade.registry import REASONS
 from proctor.kinds import Outcome, Verdict
-from proctor.ledger.entries import CellGrade, RunEnd, RunPlan, RunVerdict, SelfTest, WorkerLog
+from proctor.ledger.closing import close_run
+from proctor.ledger.entries import CellGrade, RunPlan, RunVerdict, SelfTest, WorkerLog
 from proctor.ledger.keys import Signer, install_signer
 from proctor.ledger.texts import TextStore
 from proctor.ledger.writer import LogWriter
@@ -38,6 +39,7 @@ from proctor.runner.attempt import Attempt, run_attempt
 from proctor.runner.floor import do_nothing_floor
 from proctor.runner.folder import RunFolder
 from proctor.runner.grading import Recorded, grade_cell
+from proctor.runner.workspace import believe_own_key
 from proctor.sandbox.tiers import Isolation, isolation_for
 from proctor.score.cells import CellRecord, CellUsage
 from proctor.score.summary import Summary, summarise
@@ -160,6 +162,7 @@ class _Run:
     def execute(self, on_cell: Callable[[Progress], None]) -> FinishedRun:
         """All of it, in order."""
         signer = install_signer(os.environ)
+        believe_own_key(self._folder.root.absolute().parent, signer)
         with self._open_log(signer, "run", self._folder.ledger) as log:
             self._register(log)
             with (
@@ -288,8 +291,7 @@ class _Run:
                 gateDigest=self._policy.digest, reportDigest=digest_bytes(path.read_bytes()), verdict=report["verdict"]
             )
         )
-        log.append(RunEnd(files=self._folder.digests()))
-        log.close()
+        close_run(log, self._folder.root)
 
 
 def _result(cell: CellRecord) -> CellResult:

@@ -71,7 +71,8 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``suite.toml``. ``gate`` stays raw here; the gate's own room reads it."""
+    """``suite.toml``. ``gate`` stays raw here; the gate's own room reads it. ``demo`` names shipped agents, the first
+    of which should pass."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     version: Name
@@ -91,6 +92,7 @@ class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     metrics: dict[str, Derived] = {}
     agents: Name | None = None
     corpus: Name | None = None
+    demo: tuple[Name, ...] = ()
     synthetic_only: bool = False
     gate: dict[str, Any] | None = None
 
