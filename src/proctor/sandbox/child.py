@@ -20,7 +20,6 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-import proctor
 from proctor.codec.frames import read_frame, write_frame
 from proctor.errors import EvidenceError, InfrastructureError, Place, ProctorError, SuiteError
 
@@ -93,7 +92,7 @@ class Child:
         self._what = what
         self._timeout = timeout_seconds
         self._home = tempfile.TemporaryDirectory(prefix="proctor-child-")
-        root = str(Path(proctor.__file__).resolve().parent.parent)
+        root = str(Path(__file__).resolve().parents[2])
         program = (
             f"import sys; sys.path.insert(0, {root!r}); sys.dont_write_bytecode = True; "
             f"from {module} import main; main(sys.argv[1:])"
