@@ -14,12 +14,12 @@ from typing import Any
 
 from arrivals import Arrivals, draw
 from dice import Dice
-from grammar import RULES_VERSION, local_text, utc_text
+from grammar import RULES_VERSION, local_text
 from happenings import Happening, arrange
 from published import files_of
 from recordings import Recording
 from schedule import MIN_CYCLES, Plan, make_plan
-from texts import MANAGERS
+from texts import MANAGERS, METADATA_TEXTS, SIDEWAYS
 
 FILES = 300
 MIN_FILES = 240
@@ -129,7 +129,8 @@ def _key(corpus: Corpus) -> dict[str, Any]:
     return {
         "zones": [{"from_cycle": z.from_cycle, "name": z.name, "version": z.version} for z in zones],
         "files": [_truth(corpus, r) for r in sorted(corpus.recordings, key=lambda r: r.order)],
-        "neutral_names": corpus.neutral,
+        "neutral": corpus.neutral,
+        "foreign_texts": [*METADATA_TEXTS, SIDEWAYS],
     }
 
 
@@ -143,7 +144,7 @@ def _truth(corpus: Corpus, recording: Recording) -> dict[str, Any]:
         "fields": {k: v for k, v in row.items() if k not in ("file_id", "started_local")},
         "local": {z.version: local_text(recording.started, z.name) for z in zones},
         "created_local": {z.version: local_text(recording.created, z.name) for z in zones},
-        "created_utc": utc_text(recording.created),
+        "created_utc": local_text(recording.created, "UTC"),
         "started_utc": row["started_local"],
         "hostile": recording.hostile,
         "plain_peer": recording.plain_peer,
