@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -45,16 +45,14 @@ class CsvTable:
     rows: tuple[tuple[int, dict[str, str]], ...]
 
 
-def read_csv(
-    path: str | Path, *, required: tuple[str, ...] = (), limits: CsvLimits = DEFAULT_CSV_LIMITS
-) -> CsvTable:
+def read_csv(path: str | Path, *, required: tuple[str, ...] = (), limits: CsvLimits = DEFAULT_CSV_LIMITS) -> CsvTable:
     """Read a whole file whose rows all have as many cells as the header.
 
     ``required`` columns must be there; others may be. Raises ``InputError`` with file, line and column.
     """
     name = str(path)
     try:
-        stream = Path(path).open("rb")
+        stream = Path(path).open("rb")  # noqa: SIM115 - closed below; only opening may fail as "can't read"
     except OSError as error:
         raise InputError(
             f"can't read the file: {error.strerror}", place=Place(name), expected="a readable CSV file"
@@ -112,7 +110,7 @@ def _header(first: tuple[int, list[str]] | None, name: str, required: tuple[str,
 
 def iter_csv(
     stream: BinaryIO, *, file: str | None = None, limits: CsvLimits = DEFAULT_CSV_LIMITS
-) -> Iterator[tuple[int, list[str]]]:
+) -> Generator[tuple[int, list[str]], None, None]:
     """Rows of an open binary stream as ``(line, cells)``, in order; ``line`` is where the row starts.
 
     The first row is the header; a blank first line gives an empty one. Nothing but the current row is held.
@@ -205,7 +203,7 @@ def _explain(text: str, file: str | None, start: int, line: int, cell_limit: int
 
 
 def _not_utf8(stream: BinaryIO, error: UnicodeDecodeError, file: str | None, line: int) -> CsvFault:
-    byte = error.object[error.start] if isinstance(error.object, bytes) else None
+    byte: int | None = error.object[error.start]
     if stream.seekable():
         line, byte = _first_bad_byte(stream)
     return CsvFault(
@@ -219,7 +217,7 @@ def _not_utf8(stream: BinaryIO, error: UnicodeDecodeError, file: str | None, lin
 
 
 def _first_bad_byte(stream: BinaryIO) -> tuple[int, int | None]:
-    """Line (counted at ``\\n``, ``\\r\\n`` and ``\\r`` as the reader does) and value of the first byte that is not UTF-8."""
+    """Line (ended as the reader has it) and value of the first byte that is not UTF-8."""
     stream.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, last = 1, b""

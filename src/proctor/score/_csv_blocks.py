@@ -114,19 +114,23 @@ def _outside(positions: I64, quotes: Quotes) -> I64:
     return positions[keep]
 
 
-def hash_column(
-    buffer: bytearray | bytes,
-    data: U8,
-    rows: Rows,
-    commas: I64,
-    quotes: Quotes,
-    column: int,
-    hasher: SegmentHash,
-) -> tuple[U64, I64]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """A block with its rows, and what separates and quotes its cells. ``data`` views ``buffer``."""
+
+    buffer: bytearray | bytes
+    data: U8
+    rows: Rows
+    commas: I64
+    quotes: Quotes
+
+
+def hash_column(cells: Cells, column: int, hasher: SegmentHash) -> tuple[U64, I64]:
     """Hashes and lengths (bytes, without the outer marks) of one column's cells.
 
-    An absent cell, beyond the end of a short row, has hash 0 and length 0. ``data`` views ``buffer``.
+    An absent cell, beyond the end of a short row, has hash 0 and length 0.
     """
+    data, rows, commas, quotes = cells.data, cells.rows, cells.commas, cells.quotes
     padded = np.append(commas, np.full(column + 1, _BEYOND))
     first = np.searchsorted(commas, rows.starts)
     starts = rows.starts
@@ -144,9 +148,9 @@ def hash_column(
         if len(quotes.escapes):
             inside = np.searchsorted(quotes.escapes, starts + lengths) - np.searchsorted(quotes.escapes, starts)
             escaped = np.flatnonzero(inside)
-    hashes = hasher.hash(buffer, starts, lengths)
+    hashes = hasher.hash(cells.buffer, starts, lengths)
     if escaped is not None and len(escaped):
-        view = memoryview(buffer)
+        view = memoryview(cells.buffer)
         spans = zip(starts[escaped].tolist(), lengths[escaped].tolist(), strict=True)
         hashes[escaped] = hasher.hash_texts([bytes(view[s : s + n]).replace(b'""', b'"') for s, n in spans])
     if absent is not None and absent.any():
@@ -185,10 +189,10 @@ def hash_cells(lines: list[bytes], columns: list[int], hasher: SegmentHash) -> U
     quotes = find_quotes(data)
     if quotes is None or quotes.dangling is not None:
         return None
-    commas = outer_commas(data, quotes)
+    cells = Cells(buffer=buffer, data=data, rows=rows, commas=outer_commas(data, quotes), quotes=quotes)
     result = np.empty((len(lines), len(columns)), dtype=np.uint64)
     for at, column in enumerate(columns):
-        result[:, at] = hash_column(buffer, data, rows, commas, quotes, column, hasher)[0]
+        result[:, at] = hash_column(cells, column, hasher)[0]
     return result
 
 
@@ -223,7 +227,8 @@ def read_block(
         commas = outer_commas(data, quotes)
     else:  # no first cell is quoted: the first comma of a row, quoted or not, ends it
         commas = np.flatnonzero(data == _COMMA)
-    ids, id_lengths = hash_column(buffer, data, rows, commas, quotes, column, hasher)
+    cells = Cells(buffer=buffer, data=data, rows=rows, commas=commas, quotes=quotes)
+    ids, id_lengths = hash_column(cells, column, hasher)
     ids[id_lengths == 0] = 0
     hashes = hasher.hash(buffer, rows.starts, lengths)
     return BlockRows(starts=rows.starts, lengths=lengths, rows=hashes, ids=ids, consumed=rows.consumed)

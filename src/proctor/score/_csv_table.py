@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import os
 import shutil
 import stat
 import tempfile
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -73,9 +74,12 @@ class CsvTable:
         self._stream = stream
         self._folder = folder
         self._is_rewritten = False
-        rows = iter_csv(self._reopened(), file=name)
-        self.columns = tuple(next(rows, (1, []))[1])
-        rows.close()
+        try:
+            with self._reopened() as reading, closing(iter_csv(reading, file=name)) as rows:
+                self.columns = tuple(next(rows, (1, []))[1])
+        except InputError:
+            stream.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file."""
@@ -146,7 +150,7 @@ class CsvTable:
         cuts = [0, *(np.flatnonzero(is_far) + 1).tolist(), len(offsets)]
         lines: list[bytes] = []
         done = pending = 0
-        for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+        for low, high in pairwise(cuts):
             base = int(offsets[low])
             text = self._read_exactly(base, int(ends[high - 1]) - base)
             starts = (offsets[low:high] - base).tolist()
@@ -163,11 +167,13 @@ class CsvTable:
 
     def _rewrite(self) -> None:
         """Replace the stream by a regular copy: every cell quoted, a line feed after each row."""
-        copy: BinaryIO = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - close() does
-        with io.open(os.dup(copy.fileno()), "w", encoding="utf-8", newline="", buffering=1 << 20) as text:
-            writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-            with self._reopened() as reading:
-                writer.writerows(cells for _, cells in iter_csv(reading, file=self.name))
+        with ExitStack() as stack:
+            copy: BinaryIO = stack.enter_context(tempfile.TemporaryFile(dir=self._folder, buffering=0))
+            with open(os.dup(copy.fileno()), "w", encoding="utf-8", newline="", buffering=1 << 20) as text:  # noqa: PTH123
+                writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+                with self._reopened() as reading:
+                    writer.writerows(cells for _, cells in iter_csv(reading, file=self.name))
+            stack.pop_all()
         self._stream.close()
         self._stream, self._is_rewritten = copy, True
 

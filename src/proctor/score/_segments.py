@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PADDING", "U8", "U64", "I64", "SegmentHash"]
+__all__ = ["I64", "PADDING", "U8", "U64", "SegmentHash"]
 
 U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
@@ -46,11 +46,10 @@ class SegmentHash:
         low = -1
         for width in _WIDTHS:
             if low < 0 and len(lengths) and int(lengths.max()) <= width:
-                self._fill(buffer, starts, lengths, width, result, slice(None))
-                return result
+                return self._hash_narrow(buffer, starts, lengths, width)
             chosen = np.flatnonzero((lengths > low) & (lengths <= width))
             if len(chosen):
-                self._fill(buffer, starts[chosen], lengths[chosen], width, result, chosen)
+                result[chosen] = self._hash_narrow(buffer, starts[chosen], lengths[chosen], width)
             low = width
         for at in np.flatnonzero(lengths > low).tolist():
             start = int(starts[at])
@@ -65,9 +64,8 @@ class SegmentHash:
         ends = np.cumsum(lengths)
         return self.hash(b"".join(texts) + bytes(PADDING), ends - lengths, lengths)
 
-    def _fill(
-        self, buffer: bytearray | bytes, starts: I64, lengths: I64, width: int, out: U64, where: Any
-    ) -> None:
+    def _hash_narrow(self, buffer: bytearray | bytes, starts: I64, lengths: I64, width: int) -> U64:
+        """Hashes of pieces of at most ``width`` bytes."""
         size = len(buffer) - width + 1
         windows: Any = np.ndarray((size,), dtype=f"V{width}", buffer=buffer, strides=(1,))
         words = windows[starts].view(np.uint64).reshape(-1, width // 8)
@@ -77,9 +75,9 @@ class SegmentHash:
         words &= mask[lengths]
         sums = words.view(np.uint32).astype(np.uint64) @ self._keys[: width // 4]
         sums += self._first
-        hashes = (sums[:, 0] & _UPPER) | (sums[:, 1] >> _HALF)
+        hashes: U64 = (sums[:, 0] & _UPPER) | (sums[:, 1] >> _HALF)
         hashes[hashes == 0] = 1
-        out[where] = hashes
+        return hashes
 
 
 def _mask(width: int) -> U64:

@@ -62,13 +62,7 @@ class FinalState:
     @property
     def product(self) -> float:
         """``Perf_shadow_final_state``: the product of the five."""
-        return (
-            self.completeness
-            * self.precision
-            * self.uniqueness
-            * self.field_accuracy
-            * self.order_correctness
-        )
+        return self.completeness * self.precision * self.uniqueness * self.field_accuracy * self.order_correctness
 
     @property
     def is_pass(self) -> bool:

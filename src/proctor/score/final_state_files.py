@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proctor.errors import InputError, Place
+from proctor.errors import InfrastructureError, InputError, Place
 from proctor.score._csv_table import CsvTable, open_table
 from proctor.score._row_records import ID, LENGTH, OFFSET, ROW, RowRecords
 from proctor.score._segments import I64, U64, SegmentHash
@@ -42,14 +42,6 @@ class _Shape:
     is_same_header: bool
 
 
-@dataclass(slots=True)
-class _Sums:
-    expected_ids: int = 0
-    candidate_ids: int = 0
-    shared_ids: int = 0
-    fields_correct: int = 0
-
-
 def score_final_state(
     expected: str | Path,
     candidate: str | Path,
@@ -63,16 +55,24 @@ def score_final_state(
     it, records go to temporary files. Raises ``InputError`` with file, line and column when a file can't be read.
     """
     _settle_allocator()
+    try:
+        return _score(expected, candidate, seed(32), keep_rows)
+    except OSError as error:
+        raise InfrastructureError(
+            f"reading or keeping temporary files failed: {error.strerror}",
+            expected="readable files, and room for temporary ones",
+            fix="free some space, or point TMPDIR at a larger disk",
+        ) from error
+
+
+def _score(expected: str | Path, candidate: str | Path, seed: bytes, keep_rows: int) -> FinalState:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-")))
-        tables = [
-            stack.enter_context(closing(open_table(Path(path), folder))) for path in (expected, candidate)
-        ]
+        tables = [stack.enter_context(closing(open_table(Path(path), folder))) for path in (expected, candidate)]
         shape = _shape(*tables)
-        hasher = SegmentHash(seed(32))
+        hasher = SegmentHash(seed)
         records = [
-            stack.enter_context(closing(RowRecords(folder, name, keep_rows)))
-            for name in ("expected", "candidate")
+            stack.enter_context(closing(RowRecords(folder, name, keep_rows))) for name in ("expected", "candidate")
         ]
         with ThreadPoolExecutor(2) as pool:
             columns = (shape.expected_id, shape.candidate_id)
@@ -80,15 +80,15 @@ def score_final_state(
         if any(part.is_divided for part in records):
             for part in records:
                 part.divide()
-        sums = _Sums()
+        comparison = _Comparison(tables, shape, hasher)
         for left, right in zip(records[0].parts(), records[1].parts(), strict=True):
-            _compare_part(left, right, tables, shape, hasher, sums)
+            comparison.add(left, right)
     return score_counts(
-        TableCounts(rows=first.rows, blank=first.blank, ids=sums.expected_ids),
-        TableCounts(rows=second.rows, blank=second.blank, ids=sums.candidate_ids),
-        shared_ids=sums.shared_ids,
-        fields_correct=sums.fields_correct,
-        fields_total=sums.expected_ids * len(shape.expected),
+        TableCounts(rows=first.rows, blank=first.blank, ids=comparison.expected_ids),
+        TableCounts(rows=second.rows, blank=second.blank, ids=comparison.candidate_ids),
+        shared_ids=comparison.shared_ids,
+        fields_correct=comparison.fields_correct,
+        fields_total=comparison.expected_ids * len(shape.expected),
         is_same_sequence=first.sequence == second.sequence and first.rows == second.rows,
     )
 
@@ -135,26 +135,41 @@ def _shape(expected: CsvTable, candidate: CsvTable) -> _Shape:
     )
 
 
-def _compare_part(
-    left: U64, right: U64, tables: list[CsvTable], shape: _Shape, hasher: SegmentHash, sums: _Sums
-) -> None:
-    """Add one part's figures; the same id is never in two parts."""
-    left_ids, left_at = _last_rows(left)
-    right_ids, right_at = _last_rows(right)
-    sums.expected_ids += len(left_ids)
-    sums.candidate_ids += len(right_ids)
-    if not len(left_ids) or not len(right_ids):
-        return
-    found = np.minimum(np.searchsorted(right_ids, left_ids), len(right_ids) - 1)
-    is_shared = right_ids[found] == left_ids
-    left_at, right_at = left_at[is_shared], right_at[found[is_shared]]
-    sums.shared_ids += len(left_at)
-    if shape.is_same_header:
-        differs = left[left_at, ROW] != right[right_at, ROW]
-        sums.fields_correct += int(len(differs) - np.count_nonzero(differs)) * len(shape.expected)
-        left_at, right_at = left_at[differs], right_at[differs]
-    if len(left_at) and shape.expected:
-        sums.fields_correct += _equal_cells(left[left_at], right[right_at], tables, shape, hasher)
+class _Comparison:
+    """Sums over the parts of two tables; the same id is never in two parts."""
+
+    def __init__(self, tables: list[CsvTable], shape: _Shape, hasher: SegmentHash) -> None:
+        self._expected, self._candidate = tables
+        self._shape, self._hasher = shape, hasher
+        self.expected_ids = self.candidate_ids = self.shared_ids = self.fields_correct = 0
+
+    def add(self, left: U64, right: U64) -> None:
+        """Add one part: records of expected and of candidate rows."""
+        left_ids, left_at = _last_rows(left)
+        right_ids, right_at = _last_rows(right)
+        self.expected_ids += len(left_ids)
+        self.candidate_ids += len(right_ids)
+        if not len(left_ids) or not len(right_ids):
+            return
+        found = np.minimum(np.searchsorted(right_ids, left_ids), len(right_ids) - 1)
+        is_shared = right_ids[found] == left_ids
+        left_at, right_at = left_at[is_shared], right_at[found[is_shared]]
+        self.shared_ids += len(left_at)
+        if self._shape.is_same_header:
+            differs = left[left_at, ROW] != right[right_at, ROW]
+            self.fields_correct += int(len(differs) - np.count_nonzero(differs)) * len(self._shape.expected)
+            left_at, right_at = left_at[differs], right_at[differs]
+        if len(left_at) and self._shape.expected:
+            self.fields_correct += self._equal_cells(left[left_at], right[right_at])
+
+    def _equal_cells(self, left: U64, right: U64) -> int:
+        """How many cells of paired rows have the same text; absent equals absent alone."""
+        there = [position for position, column in enumerate(self._shape.candidate) if column is not None]
+        wanted = [column for column in self._shape.candidate if column is not None]
+        mine = _cells(self._expected, left, list(self._shape.expected), self._hasher)
+        theirs = np.zeros_like(mine)
+        theirs[:, there] = _cells(self._candidate, right, wanted, self._hasher)
+        return int(np.count_nonzero(mine == theirs))
 
 
 def _last_rows(records: U64) -> tuple[U64, I64]:
@@ -167,16 +182,6 @@ def _last_rows(records: U64) -> tuple[U64, I64]:
     if is_last.all():
         return by_id, order
     return by_id[is_last], np.argsort(ids, kind="stable")[is_last]
-
-
-def _equal_cells(left: U64, right: U64, tables: list[CsvTable], shape: _Shape, hasher: SegmentHash) -> int:
-    """How many cells of paired rows have the same text; absent equals absent alone."""
-    there = [position for position, column in enumerate(shape.candidate) if column is not None]
-    wanted = [column for column in shape.candidate if column is not None]
-    mine = _cells(tables[0], left, list(shape.expected), hasher)
-    theirs = np.zeros_like(mine)
-    theirs[:, there] = _cells(tables[1], right, wanted, hasher)
-    return int(np.count_nonzero(mine == theirs))
 
 
 def _cells(table: CsvTable, records: U64, columns: list[int], hasher: SegmentHash) -> U64:
