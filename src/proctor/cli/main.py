@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("proctor.cli.demo:demo", "See Proctor at work: a good agent passes, defective ones are caught."),
     "run": ("proctor.cli.run:run", "Run an agent over a suite's cells and say whether it may ship."),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),
+    "verify": ("proctor.cli.verify:verify", "Check a run's record byte by byte: intact? complete? whose word?"),
     "score-final-state": (
         "proctor.cli.score_final_state:score_final_state",
         "Score a final table against the expected one.",

@@ -9,6 +9,7 @@ so a changed one is simply no longer there. Left out: which texts an entry needs
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ class TextFrame:
     end: int
 
 
-def read_frames(data: bytes) -> Iterator[TextFrame]:
+def read_frames(data: bytes | mmap.mmap) -> Iterator[TextFrame]:
     """The whole frames of a file, in order; stops at a torn one."""
     at = 0
     while at + _HEAD <= len(data):
@@ -185,20 +186,27 @@ def read_frames(data: bytes) -> Iterator[TextFrame]:
 
 
 class TextReader:
-    """All texts of a run, by reference. Every frame is hashed once, when it is opened."""
+    """All texts of a run, by reference. Every frame is hashed once, when the reader is made.
+
+    ``torn`` are the files that end in the middle of a frame, with the byte where it starts.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.torn: dict[Path, int] = {}
-        self._places: dict[str, tuple[Path, TextFrame]] = {}
+        self._places: dict[str, tuple[mmap.mmap, int, int]] = {}
         paths = sorted(p for p in folder.iterdir() if p.name.isdecimal()) if folder.is_dir() else []
         for path in paths:
-            data = path.read_bytes()
+            size = path.stat().st_size
+            if not size:
+                continue
+            with path.open("rb") as stream:
+                data = mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
             end = 0
             for frame in read_frames(data):
-                self._places[frame.ref] = (path, frame)
+                self._places[frame.ref] = (data, frame.start, frame.end)
                 end = frame.end
-            if end < len(data):
+            if end < size:
                 self.torn[path] = end
 
     def __contains__(self, ref: str) -> bool:
@@ -210,12 +218,7 @@ class TextReader:
     def find(self, ref: str) -> bytes | None:
         """The text, or None where it is not here (withheld, or changed)."""
         place = self._places.get(ref)
-        if place is None:
-            return None
-        path, frame = place
-        with path.open("rb") as stream:
-            stream.seek(frame.start)
-            return stream.read(frame.end - frame.start)
+        return None if place is None else place[0][place[1] : place[2]]
 
     def get(self, ref: str) -> bytes:
         """The text. Raises ``EvidenceError`` with code ``withheld`` where it is not here."""
