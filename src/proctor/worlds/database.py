@@ -14,12 +14,13 @@ import datetime
 import random
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.errors import Conflict, NotFound
 from proctor.worlds.api import Operation
 
-__all__ = ["Database", "UndeclaredAccess", "columns_of", "table_names"]
+__all__ = ["Database", "Shape", "UndeclaredAccess", "columns_of", "table_names"]
 
 _OK, _DENY = sqlite3.SQLITE_OK, sqlite3.SQLITE_DENY
 _WRITES = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
@@ -36,18 +37,32 @@ class UndeclaredAccess(Exception):
     """A tool touched what it did not declare: the suite's mistake, never the agent's."""
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What a schema looks like, read once: table → column → (declared type, whether it may not be null), and the
+    columns on either side of a foreign key."""
+
+    columns: Mapping[str, Mapping[str, tuple[str, bool]]]
+    keys: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection) -> Shape:
+        """The shape of a database's schema."""
+        columns = {name: columns_of(connection, name) for name in table_names(connection)}
+        return cls(columns, _key_columns(connection, columns))
+
+
 class Database:
     """One connection as tools see it. Not for sharing between threads."""
 
-    def __init__(self, connection: sqlite3.Connection, *, clock: str, seed: str, step_limit: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, shape: Shape, clock: str, seed: str, step_limit: int) -> None:
         self._connection = connection
         self._clock = clock
         self._random = random.Random(seed)  # noqa: S311 - a world's dice are seeded on purpose
         self._scope: Operation | None = None
         self._own = False
         self._denied: str | None = None
-        self._columns = {name: columns_of(connection, name) for name in table_names(connection)}
-        self._keys = _key_columns(connection, self._columns)
+        self._columns, self._keys = shape.columns, shape.keys
         self.cycle = 1
         self._steps_left = self._step_limit = step_limit
         _override_functions(connection, clock, self._random)
@@ -74,7 +89,7 @@ class Database:
         """All rows."""
         cursor = self._execute(sql, params)
         names = _names(cursor)
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return [dict(zip(names, row)) for row in cursor.fetchall()]  # noqa: B905 - a row has its cursor's columns
 
     def run(self, sql: str, *params: Any) -> int:
         """Execute a statement; the number of rows that it changed."""
@@ -165,8 +180,11 @@ class Database:
             self._scope = outer
 
     def _own_sql(self, sql: str) -> None:
-        with self.unguarded():
+        self._own = True
+        try:
             self._connection.execute(sql)
+        finally:
+            self._own = False
 
     def _execute(self, sql: str, params: tuple[Any, ...]) -> sqlite3.Cursor:
         scope = self._scope

@@ -37,6 +37,7 @@ class _Host:
     def __init__(self, world: World) -> None:
         self._world = world
         self._session = Session(world)
+        self._setup: dict[str, list[dict[str, Any]]] = {}
 
     def tools(self) -> list[ToolSpec]:
         return list(self._session.tools)
@@ -55,8 +56,11 @@ class _Host:
             "undocumented": [op.name for op in self._world.tools.values() if not op.spec.description],
         }
 
-    def reset(self, setup: dict[str, list[dict[str, Any]]], seed: str) -> ResetProof:
-        return self._session.reset(setup, seed)
+    def reset(self, setup: dict[str, list[dict[str, Any]]] | None, seed: str) -> ResetProof:
+        """``setup`` is None for the same case again."""
+        if setup is not None:
+            self._setup = setup
+        return self._session.reset(self._setup, seed)
 
     def begin_cycle(self, cycle: int) -> None:
         self._session.begin_cycle(cycle)

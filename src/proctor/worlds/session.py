@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.errors import Conflict, InfrastructureError, SuiteError, ToolError
 from proctor.worlds.api import Operation, World
-from proctor.worlds.database import Database, UndeclaredAccess
+from proctor.worlds.database import Database, Shape, UndeclaredAccess
 from proctor.worlds.port import Answer, ResetProof
 from proctor.worlds.signature import BadArguments, ToolSpec
 from proctor.worlds.state import logical_digest, open_bytes
@@ -37,7 +37,10 @@ class Session:
         self._world = world
         self._step_limit = step_limit
         self._empty = _schema_bytes(world)
-        self._snapshots: dict[bytes, bytes] = {}
+        self._shape = Shape.of(open_bytes(self._empty))
+        self._setup: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+        self._snapshot = b""
+        self._snapshot_sha256 = ""
         self._connection: sqlite3.Connection | None = None
         self._database: Database | None = None
 
@@ -47,15 +50,21 @@ class Session:
         return [operation.spec for operation in self._world.tools.values()]
 
     def reset(self, setup: Mapping[str, Sequence[Mapping[str, Any]]], seed: str) -> ResetProof:
-        """Start over: schema and the case's rows. Raises ``SuiteError`` where a row contradicts the schema."""
-        snapshot = self._snapshot(setup)
+        """Start over: schema and the case's rows. Raises ``SuiteError`` where a row contradicts the schema.
+
+        The snapshot is built once for a ``setup`` object; given the same object again, it is only deserialised.
+        """
+        if setup is not self._setup:
+            self._snapshot = self._build(setup)
+            self._snapshot_sha256 = hashlib.sha256(self._snapshot).hexdigest()
+            self._setup = setup
         if self._connection is not None:
             self._connection.close()
-        connection = open_bytes(snapshot)
+        connection = open_bytes(self._snapshot)
         self._connection = connection
-        self._database = Database(connection, clock=self._world.clock, seed=seed, step_limit=self._step_limit)
+        self._database = self._guarded(connection, seed)
         return ResetProof(
-            snapshot_sha256=hashlib.sha256(snapshot).hexdigest(),
+            snapshot_sha256=self._snapshot_sha256,
             bytes_sha256=hashlib.sha256(connection.serialize()).hexdigest(),
         )
 
@@ -118,17 +127,12 @@ class Session:
             ) from error
         return Answer(result=_exact_json(operation.name, result))
 
-    def _snapshot(self, setup: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
-        key = hashlib.sha256(_encode(setup)).digest()
-        if key not in self._snapshots:
-            if len(self._snapshots) >= 8:
-                self._snapshots.pop(next(iter(self._snapshots)))
-            self._snapshots[key] = self._build(setup)
-        return self._snapshots[key]
+    def _guarded(self, connection: sqlite3.Connection, seed: str) -> Database:
+        return Database(connection, shape=self._shape, clock=self._world.clock, seed=seed, step_limit=self._step_limit)
 
     def _build(self, setup: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
         connection = open_bytes(self._empty)
-        checker = Database(connection, clock=self._world.clock, seed="setup", step_limit=self._step_limit)
+        checker = self._guarded(connection, "setup")
         connection.set_authorizer(None)
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("BEGIN")
@@ -177,10 +181,14 @@ def _schema_bytes(world: World) -> bytes:
 
 
 def _exact_json(name: str, result: Any) -> bytes:
-    """JSON text that decodes to exactly the result, or the tool is broken."""
+    """JSON text that decodes to exactly the result, or the tool is broken.
+
+    What JSON would quietly turn into something else (sets, bytes, dates, infinity, keys that are numbers) differs
+    after the round trip; what encodes to a number or truth value decodes to the same type.
+    """
     try:
         text = _encode(result)
-        same = _same(_decode(text), result)
+        same = _decode(text) == result
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InfrastructureError(f"{name} returned what JSON can't say: {error}", code="world_broke") from error
     if not same:
@@ -193,14 +201,3 @@ def _exact_json(name: str, result: Any) -> bytes:
     if len(text) > _RESULT_LIMIT:
         raise InfrastructureError(f"{name} returned {len(text):,} bytes; at most {_RESULT_LIMIT:,}", code="world_broke")
     return text
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Equality that keeps 1, 1.0 and True apart."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)
