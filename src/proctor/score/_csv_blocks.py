@@ -1,0 +1,234 @@
+"""Rows and cells of CSV found in a block of bytes, many at once. Pure: bytes in, positions out.
+
+Only *regular* CSV is split here: every quotation mark opens a cell, closes it, or is one of a doubled pair inside
+one. Then the parity of the marks alone says what is quoted, and the result is exactly what a strict RFC 4180 reader
+gives. Anything else is reported as irregular and left to ``codec.csv_strict``. Line ends are ``\\n``, ``\\r\\n`` or
+``\\r``; lines with nothing on them are no rows. The header is a row like others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from proctor.score._segments import I64, PADDING, U8, U64, SegmentHash
+
+__all__ = ["BlockRows", "hash_cells", "read_block"]
+
+_COMMA, _QUOTE, _LF, _CR = 44, 34, 10, 13
+_BEYOND = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotes:
+    """The quoted regions of a block: positions of opening and closing marks, in pairs.
+
+    ``dangling``: the opening mark that the block does not close, or None. ``escapes``: where a doubled mark starts.
+    """
+
+    opens: I64
+    closes: I64
+    escapes: I64
+    dangling: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The complete rows of a block (line ends left out) and how many bytes they take with their line ends."""
+
+    starts: I64
+    ends: I64
+    consumed: int
+
+
+def find_quotes(data: U8) -> Quotes | None:
+    """The quoted regions of a block that starts at the start of a row; None where it is irregular."""
+    marks = np.flatnonzero(data == _QUOTE)
+    opens, closes = marks[0::2], marks[1::2]
+    none = marks[:0]
+    if not len(marks):
+        return Quotes(opens=none, closes=none, escapes=none, dangling=None)
+    before = data[opens - 1]
+    opens_well = (before == _COMMA) | (before == _LF) | (before == _CR)
+    opens_well[0] |= opens[0] == 0
+    doubled = opens[1:] == closes[: len(opens) - 1] + 1
+    opens_well[1:] |= doubled
+    inner = closes[:-1] if len(closes) and closes[-1] + 1 == len(data) else closes
+    after = data[inner + 1]
+    closes_well = (after == _COMMA) | (after == _LF) | (after == _CR) | (after == _QUOTE)
+    if not (opens_well.all() and closes_well.all()):
+        return None
+    dangling = int(opens[-1]) if len(opens) > len(closes) else None
+    return Quotes(
+        opens=opens[: len(closes)],
+        closes=closes,
+        escapes=closes[: len(doubled)][doubled],
+        dangling=dangling,
+    )
+
+
+def find_rows(data: U8, quotes: Quotes, *, has_cr: bool, is_last: bool) -> Rows:
+    """The complete rows; in the last block, what follows the last line end is a row as well."""
+    line_ends = _outside(np.flatnonzero(data == _LF), quotes)
+    before_lf = 0
+    if has_cr:
+        returns = _outside(np.flatnonzero(data == _CR), quotes)
+        if len(returns) == len(line_ends) and bool((returns + 1 == line_ends).all()):
+            before_lf = 1
+        else:
+            line_ends = np.sort(np.concatenate((line_ends, returns)))
+    starts = np.empty_like(line_ends)
+    consumed = 0
+    if len(line_ends):
+        consumed = int(line_ends[-1]) + 1
+        starts[0] = 0
+        np.add(line_ends[:-1], 1, out=starts[1:])
+    ends = line_ends - before_lf
+    if is_last and consumed < len(data):
+        starts, ends = np.append(starts, consumed), np.append(ends, len(data))
+        consumed = len(data)
+    filled = ends > starts
+    if not filled.all():
+        starts, ends = starts[filled], ends[filled]
+    return Rows(starts=starts, ends=ends, consumed=consumed)
+
+
+def outer_commas(data: U8, quotes: Quotes) -> I64:
+    """Positions of the commas that separate cells."""
+    return _outside(np.flatnonzero(data == _COMMA), quotes)
+
+
+def _outside(positions: I64, quotes: Quotes) -> I64:
+    """The positions (sorted) that are in no quoted region."""
+    low = np.searchsorted(positions, quotes.opens)
+    counts = np.searchsorted(positions, quotes.closes) - low
+    stop = len(positions) if quotes.dangling is None else int(np.searchsorted(positions, quotes.dangling))
+    total = int(counts.sum())
+    if not total:
+        return positions[:stop]
+    offsets = np.repeat(low - (np.cumsum(counts) - counts), counts)
+    keep = np.ones(len(positions), dtype=np.bool_)
+    keep[offsets + np.arange(total)] = False
+    keep[stop:] = False
+    return positions[keep]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """A block with its rows, and what separates and quotes its cells. ``data`` views ``buffer``."""
+
+    buffer: bytearray | bytes
+    data: U8
+    rows: Rows
+    commas: I64
+    quotes: Quotes
+
+
+def hash_column(cells: Cells, column: int, hasher: SegmentHash) -> tuple[U64, I64]:
+    """Hashes and lengths (bytes, without the outer marks) of one column's cells.
+
+    An absent cell, beyond the end of a short row, has hash 0 and length 0.
+    """
+    data, rows, commas, quotes = cells.data, cells.rows, cells.commas, cells.quotes
+    padded = np.append(commas, np.full(column + 1, _BEYOND))
+    first = np.searchsorted(commas, rows.starts)
+    starts = rows.starts
+    absent = None
+    if column:
+        left = padded[first + (column - 1)]
+        absent = left >= rows.ends
+        starts = np.where(absent, rows.ends, left + 1)
+    lengths = np.minimum(padded[first + column], rows.ends) - starts
+    escaped = None
+    if len(quotes.opens):
+        quoted = (lengths >= 2) & (data[np.minimum(starts, len(data) - 1)] == _QUOTE)
+        starts = starts + quoted
+        lengths = lengths - 2 * quoted
+        if len(quotes.escapes):
+            inside = np.searchsorted(quotes.escapes, starts + lengths) - np.searchsorted(quotes.escapes, starts)
+            escaped = np.flatnonzero(inside)
+    hashes = hasher.hash(cells.buffer, starts, lengths)
+    if escaped is not None and len(escaped):
+        view = memoryview(cells.buffer)
+        spans = zip(starts[escaped].tolist(), lengths[escaped].tolist(), strict=True)
+        hashes[escaped] = hasher.hash_texts([bytes(view[s : s + n]).replace(b'""', b'"') for s, n in spans])
+    if absent is not None and absent.any():
+        hashes[absent] = 0
+        lengths[absent] = 0
+    return hashes, lengths
+
+
+def is_utf8(data: U8) -> bool:
+    """Whether the bytes are UTF-8. Long stretches of ASCII are skipped, since they can't be wrong."""
+    high = np.flatnonzero(data.view(np.int8) < 0)
+    if not len(high):
+        return True
+    if 3 * len(high) > len(data):
+        text = data.tobytes()
+    else:
+        breaks = np.flatnonzero(np.diff(high) != 1) + 1
+        text = np.insert(data[high], breaks, 32).tobytes()
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def hash_cells(lines: list[bytes], columns: list[int], hasher: SegmentHash) -> U64 | None:
+    """Hashes of the given columns' cells, shape (lines, columns), of regular rows without their line ends.
+
+    None where a row turns out not to be regular, which rows that ``find_rows`` gave never are.
+    """
+    lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))
+    ends = np.cumsum(lengths + 1) - 1
+    rows = Rows(starts=ends - lengths, ends=ends, consumed=int(ends[-1]) + 1)
+    buffer = b"\n".join(lines) + b"\n" + bytes(PADDING)
+    data = np.frombuffer(buffer, dtype=np.uint8)[: rows.consumed]
+    quotes = find_quotes(data)
+    if quotes is None or quotes.dangling is not None:
+        return None
+    cells = Cells(buffer=buffer, data=data, rows=rows, commas=outer_commas(data, quotes), quotes=quotes)
+    result = np.empty((len(lines), len(columns)), dtype=np.uint64)
+    for at, column in enumerate(columns):
+        result[:, at] = hash_column(cells, column, hasher)[0]
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockRows:
+    """The complete rows of a block: where they are, the hash of their bytes, and of their id (0: empty or absent)."""
+
+    starts: I64
+    lengths: I64
+    rows: U64
+    ids: U64
+    consumed: int
+
+
+def read_block(
+    buffer: bytearray, size: int, column: int, hasher: SegmentHash, *, is_last: bool, largest_row: int
+) -> BlockRows | None:
+    """Split and hash the first ``size`` bytes of ``buffer``, which start at the start of a row.
+
+    None where the strict reader must look: NUL, bytes that are not UTF-8, irregular quotation marks, a quotation
+    that never closes, a row of more than ``largest_row`` bytes.
+    """
+    data = np.frombuffer(buffer, dtype=np.uint8)[:size]
+    quotes = find_quotes(data)
+    if quotes is None or (is_last and quotes.dangling is not None) or buffer.find(b"\0", 0, size) >= 0:
+        return None
+    rows = find_rows(data, quotes, has_cr=buffer.find(b"\r", 0, size) >= 0, is_last=is_last)
+    lengths = rows.ends - rows.starts
+    if (len(lengths) and int(lengths.max()) > largest_row) or not is_utf8(data[: rows.consumed]):
+        return None
+    if column or (data[rows.starts] == _QUOTE).any():
+        commas = outer_commas(data, quotes)
+    else:  # no first cell is quoted: the first comma of a row, quoted or not, ends it
+        commas = np.flatnonzero(data == _COMMA)
+    cells = Cells(buffer=buffer, data=data, rows=rows, commas=commas, quotes=quotes)
+    ids, id_lengths = hash_column(cells, column, hasher)
+    ids[id_lengths == 0] = 0
+    hashes = hasher.hash(buffer, rows.starts, lengths)
+    return BlockRows(starts=rows.starts, lengths=lengths, rows=hashes, ids=ids, consumed=rows.consumed)
