@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("proctor.cli.run:run", "Run an agent over a suite's cells and say whether it may ship."),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),
     "verify": ("proctor.cli.verify:verify", "Check a run's record byte by byte: intact? complete? whose word?"),
+    "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
     "score-final-state": (
         "proctor.cli.score_final_state:score_final_state",
         "Score a final table against the expected one.",

@@ -235,12 +235,13 @@ class FinalState(Entry, frozen=True, kw_only=True):
 
 
 class AttemptEnd(Entry, frozen=True, kw_only=True):
-    """An attempt is over. ``outcome`` is null where the graders decide."""
+    """An attempt is over. ``outcome`` is null where the graders decide; ``detailRef`` says what went wrong."""
 
     kind: ClassVar[str] = "attempt.end"
     attempt: str
     calls: int
     code: str | None
+    detailRef: str | None  # noqa: N815
     elapsedMs: int  # noqa: N815
     outcome: str | None
 

@@ -91,7 +91,16 @@ def run_attempt(
         outcome, code, detail = Outcome.INFRA_ERROR, error.code or "infra_error", error.message
     elapsed_ms = running.elapsed_ms()
     calls = running.gateway.n_calls
-    recorder.record(AttemptEnd(attempt=name, calls=calls, code=code, elapsedMs=elapsed_ms, outcome=outcome))
+    recorder.record(
+        AttemptEnd(
+            attempt=name,
+            calls=calls,
+            code=code,
+            detailRef=recorder.text(detail.encode()) if detail else None,
+            elapsedMs=elapsed_ms,
+            outcome=outcome,
+        )
+    )
     entries, texts = recorder.take()
     recorder.commit()
     return Attempt(

@@ -6,8 +6,10 @@ the floor is 0.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
+from proctor.errors import InfrastructureError
 from proctor.gateway.gateway import Gateway
 from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
@@ -17,8 +19,9 @@ from proctor.score.cells import CellUsage
 from proctor.score.summary import Rate
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
-from proctor.suite.plan import Cell, Plan
+from proctor.suite.plan import CaseRef, Cell, Plan
 from proctor.worlds.port import WorldPort
+from proctor.worlds.remote import RemoteWorld
 from proctor.worlds.schedule import Schedule
 
 __all__ = ["do_nothing_floor"]
@@ -41,41 +44,51 @@ class _Forgetful:
         """There is nothing to commit."""
 
 
-def do_nothing_floor(suite: Suite, plan: Plan, cases: Sequence[Case], world: WorldPort, graders: GraderProcess) -> Rate:
-    """Cases that pass although nothing was done, over the plan's cases."""
-    if suite.spec.cycle.ends_with is not None:
-        return Rate.of(0, len(plan.cases))
+def do_nothing_floor(suite: Suite, plan: Plan, cases: Sequence[Case], graders: GraderProcess) -> Rate | None:
+    """Cases that pass although nothing was done, over the plan's cases; None (unknown) where the world breaks.
+
+    Every case's world is set up here, so this is also where a case that contradicts its world is found:
+    ``SuiteError``.
+    """
     by_id = {case.id: case for case in cases}
-    answer = suite.answer.empty() if suite.answer else None
-    nothing = _Forgetful()
-    passed = 0
-    for ref in plan.cases:
-        case, cell = by_id[ref.id], Cell(ref.id, 1)
-        world.reset(case.setup, plan.world_seed(cell))
-        before = world.dump()
-        gateway = Gateway(
-            world,
-            Recorder(nothing, nothing),
-            attempt="floor",
-            contract=suite.spec.contract,
-            schedule=Schedule(case.faults, case.events),
-        )
-        for cycle in range(1, case.cycles + 1):
-            gateway.begin_cycle(cycle)
-        recorded = Recorded(
-            attempt="floor",
-            attempts=1,
-            outcome=None,
-            code=None,
-            detail="",
-            steps=(),
-            before=before,
-            after=world.dump(),
-            before_digest=None,
-            after_digest=None,
-            answers=[answer] * case.cycles,
-            ended=["finished"] * case.cycles,
-            usage=CellUsage(calls=0, seconds=0.0),
-        )
-        passed += grade_cell(graders, case, ref, cell, recorded).passed
+    with contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)) as world:
+        try:
+            passed = sum(_passes(suite, plan, by_id[ref.id], ref, world=world, graders=graders) for ref in plan.cases)
+        except InfrastructureError:
+            return None
     return Rate.of(passed, len(plan.cases))
+
+
+def _passes(suite: Suite, plan: Plan, case: Case, ref: CaseRef, *, world: WorldPort, graders: GraderProcess) -> bool:
+    cell = Cell(ref.id, 1)
+    world.reset(case.setup, plan.world_seed(cell))
+    if suite.spec.cycle.ends_with is not None:
+        return False
+    before = world.dump()
+    nothing = _Forgetful()
+    gateway = Gateway(
+        world,
+        Recorder(nothing, nothing),
+        attempt="floor",
+        contract=suite.spec.contract,
+        schedule=Schedule(case.faults, case.events),
+    )
+    for cycle in range(1, case.cycles + 1):
+        gateway.begin_cycle(cycle)
+    answer = suite.answer.empty() if suite.answer else None
+    recorded = Recorded(
+        attempt="floor",
+        attempts=1,
+        outcome=None,
+        code=None,
+        detail="",
+        steps=(),
+        before=before,
+        after=world.dump(),
+        before_digest=None,
+        after_digest=None,
+        answers=[answer] * case.cycles,
+        ended=["finished"] * case.cycles,
+        usage=CellUsage(calls=0, seconds=0.0),
+    )
+    return grade_cell(graders, case, ref, cell, recorded).passed

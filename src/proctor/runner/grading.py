@@ -14,12 +14,13 @@ import msgspec
 from proctor.errors import InfrastructureError
 from proctor.grade.host import EvidenceMessage, GraderProcess
 from proctor.grade.model import Finding, Grade
+from proctor.grade.registry import REASONS
 from proctor.ledger.trace import Step
 from proctor.score.cells import CellRecord, CellUsage, GradedCell, cell_record
 from proctor.suite.model import Case
 from proctor.suite.plan import CaseRef, Cell
 
-__all__ = ["Recorded", "grade_cell", "identity_of"]
+__all__ = ["Recorded", "code_meanings", "grade_cell", "identity_of"]
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 def identity_of(ref: CaseRef, cell: Cell) -> dict[str, Any]:
     """What names a cell in its record."""
     return {"case_id": cell.case_id, "run": cell.run, "slice": ref.slice, "group": ref.group}
+
+
+def code_meanings(graders: GraderProcess) -> dict[str, str]:
+    """What every code means: the built-in ones, and those that the suite's graders declare."""
+    meanings = {code: reason.meaning for code, reason in REASONS.items()}
+    return meanings | {entry.code: entry.meaning for entry in graders.codes}
 
 
 def grade_cell(graders: GraderProcess, case: Case, ref: CaseRef, cell: Cell, recorded: Recorded) -> CellRecord:

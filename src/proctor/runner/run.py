@@ -7,6 +7,7 @@ runs (``runner.attempt``), what a report looks like (``report``).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -20,14 +21,9 @@ from proctor.agents.resolve import AgentCommand, resolve_agent
 from proctor.agents.stdio import AgentLimits
 from proctor.clock import Clock, SystemClock, SystemRandomness, utc_text
 from proctor.codec.canonical import digest_bytes
-from proctor.errors import SuiteError
-from proctor.gate.cells import CellResult, PlannedCell, RunFacts
-from proctor.gate.decide import Decision, decide
 from proctor.gate.model import Policy
-from proctor.gate.policy import parse_policy
 from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
-from proctor.grade.registry import REASONS
 from proctor.kinds import Outcome, Verdict
 from proctor.ledger.closing import close_run
 from proctor.ledger.entries import CellGrade, RunPlan, RunVerdict, SelfTest, WorkerLog
@@ -38,17 +34,18 @@ from proctor.report.model import RunFigures, build_report
 from proctor.runner.attempt import Attempt, run_attempt
 from proctor.runner.floor import do_nothing_floor
 from proctor.runner.folder import RunFolder
-from proctor.runner.grading import Recorded, grade_cell
+from proctor.runner.grading import Recorded, code_meanings, grade_cell
+from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.runner.workspace import believe_own_key
 from proctor.sandbox.tiers import Isolation, isolation_for
 from proctor.score.cells import CellRecord, CellUsage
-from proctor.score.summary import Summary, summarise
+from proctor.score.summary import Rate
 from proctor.suite.load import Suite, load_suite
 from proctor.suite.model import Case
 from proctor.suite.plan import CaseRef, Cell, Plan, Selection, make_plan
 from proctor.worlds.remote import RemoteWorld
 
-__all__ = ["FinishedRun", "Progress", "RunRequest", "gate_policy", "judge_cells", "run_suite"]
+__all__ = ["FinishedRun", "Progress", "RunRequest", "run_suite"]
 
 _JSON = msgspec.json.Encoder().encode
 
@@ -83,27 +80,6 @@ class Progress:
     planned: int
 
 
-def gate_policy(suite: Suite) -> Policy:
-    """The suite's gate. Raises ``SuiteError`` with the line of the rule."""
-    try:
-        return parse_policy(suite.gate_values, suite.gate_place(""))
-    except SuiteError as error:
-        path = error.place.field if error.place and error.place.field else ""
-        error.place = suite.gate_place(path.removeprefix("gate").removeprefix("."))
-        raise
-
-
-def judge_cells(plan: Plan, cells: list[CellRecord], policy: Policy, suite: Suite) -> tuple[Summary, Decision]:
-    """Figures and verdict over the plan's cells."""
-    derived = {name: figure.product for name, figure in suite.spec.metrics.items()}
-    summary = summarise(cells, runs=plan.runs, derived=derived)
-    planned = [PlannedCell(case=c.case_id, run=c.run, slice=c.slice, group=c.group) for c in cells]
-    results = [_result(cell) for cell in cells if cell.outcome is not Outcome.MISSING]
-    facts = RunFacts(integrity=None)
-    decision = decide(policy, results, planned=planned, facts=facts, registered_digest=plan.gate_digest)
-    return summary, decision
-
-
 def run_suite(
     request: RunRequest, *, on_cell: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None
 ) -> FinishedRun:
@@ -125,10 +101,13 @@ def run_suite(
     )
     limits = AgentLimits()
     isolation = isolation_for(plan.isolation, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
-    started_ns = clock.now_ns()
-    run_id = _run_id(started_ns)
-    folder = RunFolder.create(request.out or Path("runs") / run_id)
-    return _Run(suite, plan, cases, policy, command, isolation, folder, run_id, started_ns, clock).execute(on_cell)
+    with contextlib.closing(GraderProcess(suite.folder)) as graders:
+        # Before anything is written or any agent started: the suite's code loads, and every case fits its world.
+        floor = do_nothing_floor(suite, plan, cases, graders)
+        run_id = _run_id(clock.now_ns())
+        folder = RunFolder.create(request.out or Path("runs") / run_id)
+        run = _Run(suite, plan, cases, policy, command, isolation, folder, run_id, graders, clock)
+        return run.execute(floor, on_cell)
 
 
 def _run_id(started_ns: int) -> str:
@@ -149,33 +128,33 @@ class _Run:
         isolation: Isolation,
         folder: RunFolder,
         run_id: str,
-        started_ns: int,
+        graders: GraderProcess,
         clock: Clock,
     ) -> None:
         self._suite, self._plan, self._policy = suite, plan, policy
         self._cases = {case.id: case for case in cases}
         self._command, self._isolation, self._clock = command, isolation, clock
-        self._folder, self._run_id, self._started_ns = folder, run_id, started_ns
+        self._folder, self._run_id, self._graders = folder, run_id, graders
         self._refs: Mapping[str, CaseRef] = {ref.id: ref for ref in plan.cases}
         self._records: list[CellRecord] = []
 
-    def execute(self, on_cell: Callable[[Progress], None]) -> FinishedRun:
-        """All of it, in order."""
+    def execute(self, floor: Rate | None, on_cell: Callable[[Progress], None]) -> FinishedRun:
+        """All of it, in order. The report's times are the log's own, so that it can be made again from the record."""
         signer = install_signer(os.environ)
         believe_own_key(self._folder.root.absolute().parent, signer)
         with self._open_log(signer, "run", self._folder.ledger) as log:
-            self._register(log)
+            started_ns = self._register(log)
             with (
                 self._open_log(signer, "worker/00", self._folder.worker_log(0)) as worker_log,
                 TextStore.create(self._folder.worker_texts(0)) as texts,
             ):
                 log.append(WorkerLog(origin=worker_log.origin, rootSha256=worker_log.root.hex(), size=0))
                 log.commit()
-                floor = self._work(log, Recorder(worker_log, texts), on_cell)
+                self._work(log, Recorder(worker_log, texts), on_cell)
                 texts.close()
                 closed = worker_log.close()
             log.append(WorkerLog(origin=closed.origin, rootSha256=closed.root.hex(), size=closed.size))
-            report = self._report(floor)
+            report = self._report(floor, started_ns, log.last_ns)
             self._close(log, report)
         return FinishedRun(folder=self._folder.root, report=report, verdict=Verdict[report["verdict"]])
 
@@ -183,34 +162,32 @@ class _Run:
         origin = signer.origin("run", self._run_id) if name == "run" else signer.origin("run", self._run_id, name)
         return LogWriter.create(folder, origin=origin, signer=signer, clock=self._clock)
 
-    def _register(self, log: LogWriter) -> None:
+    def _register(self, log: LogWriter) -> int:
+        """Register the plan before anything runs; when that was, in ns."""
         data = self._plan.to_bytes()
         self._folder.write("plan.json", data)
         self._folder.write_json("isolation.json", self._isolation)
         log.append(RunPlan(cells=self._plan.size, planDigest=digest_bytes(data), runId=self._run_id))
+        started_ns = log.last_ns
         isolation = (self._folder.root / "isolation.json").read_bytes()
         log.append(SelfTest(isolationDigest=digest_bytes(isolation), tier=self._isolation.tier))
         log.commit()
+        return started_ns
 
-    def _work(self, log: LogWriter, recorder: Recorder, on_cell: Callable[[Progress], None]) -> Any:
-        graders = GraderProcess(self._suite.folder)
+    def _work(self, log: LogWriter, recorder: Recorder, on_cell: Callable[[Progress], None]) -> None:
         world = RemoteWorld(self._suite.folder, self._suite.spec.world)
         try:
-            self._codes = {entry.code: entry.meaning for entry in graders.codes}
             for cell in self._plan.cells():
-                world = self._run_cell(cell, log, recorder, world, graders, on_cell)
-            return do_nothing_floor(self._suite, self._plan, tuple(self._cases.values()), world, graders)
+                world = self._run_cell(cell, log, recorder, world, on_cell)
         finally:
             world.close()
-            graders.close()
 
-    def _run_cell(  # noqa: PLR0917 - the run's five standing resources and the cell
+    def _run_cell(
         self,
         cell: Cell,
         log: LogWriter,
         recorder: Recorder,
         world: RemoteWorld,
-        graders: GraderProcess,
         on_cell: Callable[[Progress], None],
     ) -> RemoteWorld:
         """Run a cell to its end, again where infrastructure failed; the world that may be used next."""
@@ -236,7 +213,7 @@ class _Run:
             if len(attempts) > self._plan.infrastructure_retries:
                 break
         self._folder.write_trace(self._run_id, cell, ((a.name, a.steps) for a in attempts))
-        record = grade_cell(graders, case, ref, cell, self._recorded(attempts))
+        record = grade_cell(self._graders, case, ref, cell, self._recorded(attempts))
         digest = self._folder.append_cell(record)
         log.append(
             CellGrade(
@@ -271,15 +248,15 @@ class _Run:
             usage=CellUsage(calls=sum(a.calls for a in attempts), seconds=sum(a.elapsed_ms for a in attempts) / 1000),
         )
 
-    def _report(self, floor: Any) -> dict[str, Any]:
+    def _report(self, floor: Rate | None, started_ns: int, finished_ns: int) -> dict[str, Any]:
         summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite)
         figures = RunFigures(
             run_id=self._run_id,
-            started=utc_text(self._started_ns),
-            finished=utc_text(self._clock.now_ns()),
+            started=utc_text(started_ns),
+            finished=utc_text(finished_ns),
             isolation=self._isolation.summary(),
             floor=floor,
-            codes={**{code: reason.meaning for code, reason in REASONS.items()}, **self._codes},
+            codes=code_meanings(self._graders),
         )
         return build_report(self._plan, self._records, summary, decision, figures)
 
@@ -292,18 +269,3 @@ class _Run:
             )
         )
         close_run(log, self._folder.root)
-
-
-def _result(cell: CellRecord) -> CellResult:
-    return CellResult(
-        case=cell.case_id,
-        run=cell.run,
-        outcome=cell.outcome,
-        slice=cell.slice,
-        group=cell.group,
-        codes=cell.codes,
-        critical=cell.critical,
-        metrics={metric.name: (metric.numerator, metric.denominator) for metric in cell.metrics},
-        tokens=cell.usage.tokens,
-        cost_usd=cell.usage.usd,
-    )

@@ -16,7 +16,7 @@ from proctor.errors import UsageError
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
 
-__all__ = ["Candidate", "CaseRef", "Cell", "Plan", "Selection", "make_plan"]
+__all__ = ["Candidate", "CaseRef", "Cell", "Plan", "Selection", "case_digest", "make_plan"]
 
 
 class Cell(NamedTuple):
@@ -132,14 +132,16 @@ def make_plan(
         candidate=candidate,
         seed=seed,
         runs=runs if runs is not None else suite.spec.runs,
-        cases=tuple(
-            CaseRef(id=c.id, slice=c.slice, group=c.group or c.id, digest=digest_json(msgspec.to_builtins(c)))
-            for c in picked
-        ),
+        cases=tuple(CaseRef(id=c.id, slice=c.slice, group=c.group or c.id, digest=case_digest(c)) for c in picked),
         isolation=suite.spec.isolation,
         selection=chosen,
         synthetic_only=suite.spec.synthetic_only,
     )
+
+
+def case_digest(case: Case) -> str:
+    """The digest of a case's row, its answer key included."""
+    return digest_json(msgspec.to_builtins(case))
 
 
 def _select(cases: Sequence[Case], selection: Selection) -> list[Case]:
