@@ -31,9 +31,7 @@ def test_rules_that_say_nothing_are_found(table: dict, problem: str, detail: str
 
 
 def test_a_sound_gate_has_no_finding() -> None:
-    policy = parse_policy(
-        {"zero": ["x"], "overall": {"lower_bound": 0.3}, "slice": {"*": {"rate": 0.9}}}, Place()
-    )
+    policy = parse_policy({"zero": ["x"], "overall": {"lower_bound": 0.3}, "slice": {"*": {"rate": 0.9}}}, Place())
     assert check_policy(policy, plan(3, 3)) == []
     assert check_policy(policy, [])[0].detail == "the plan has no cell"
 

@@ -39,17 +39,19 @@ class UndeclaredAccess(Exception):
 
 @dataclass(frozen=True)
 class Shape:
-    """What a schema looks like, read once: table → column → (declared type, whether it may not be null), and the
-    columns on either side of a foreign key."""
+    """What a schema looks like, read once: table → column → (declared type, whether it may not be null), the columns
+    on either side of a foreign key, and every name that can be read from (tables, views, table-valued functions)."""
 
     columns: Mapping[str, Mapping[str, tuple[str, bool]]]
     keys: frozenset[tuple[str, str]]
+    names: frozenset[str]
 
     @classmethod
     def of(cls, connection: sqlite3.Connection) -> Shape:
         """The shape of a database's schema."""
         columns = {name: columns_of(connection, name) for name in table_names(connection)}
-        return cls(columns, _key_columns(connection, columns))
+        stored = connection.execute("SELECT name FROM sqlite_master UNION SELECT name FROM pragma_module_list")
+        return cls(columns, _key_columns(connection, columns), frozenset(name for (name,) in stored))
 
 
 class Database:
@@ -62,7 +64,7 @@ class Database:
         self._scope: Operation | None = None
         self._own = False
         self._denied: str | None = None
-        self._columns, self._keys = shape.columns, shape.keys
+        self._columns, self._keys, self._names = shape.columns, shape.keys, shape.names
         self.cycle = 1
         self._steps_left = self._step_limit = step_limit
         _override_functions(connection, clock, self._random)
@@ -217,12 +219,16 @@ class Database:
         if action == _FUNCTION:
             return self._deny(f"{scope.name} calls {two}()") if two in _FORBIDDEN_FUNCTIONS else _OK
         if action == _READ:
-            if one in scope.reads or (one, two) in self._keys:
+            if one in scope.reads or (one, two) in self._keys or self._is_subquery(one):
                 return _OK
             return self._deny(f"{scope.name} reads {one}, which it doesn't declare")
         if action in _WRITES:
             return _OK if one in scope.writes else self._deny(f"{scope.name} writes {one}, which it doesn't declare")
         return self._deny(f"{scope.name} runs a statement that tools can't run (PRAGMA, DDL, transaction or ATTACH)")
+
+    def _is_subquery(self, name: str | None) -> bool:
+        """A name that a query gives itself (WITH): what stands behind it is checked on its own."""
+        return name is not None and name not in self._names and not name.startswith(("sqlite_", "pragma_"))
 
     def _deny(self, what: str) -> int:
         self._denied = self._denied or what

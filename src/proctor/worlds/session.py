@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.errors import Conflict, InfrastructureError, SuiteError, ToolError
 from proctor.worlds.api import Operation, World
-from proctor.worlds.database import Database, Shape, UndeclaredAccess
+from proctor.worlds.database import Database, Shape, UndeclaredAccess, table_names
 from proctor.worlds.port import Answer, ResetProof
 from proctor.worlds.signature import BadArguments, ToolSpec
 from proctor.worlds.state import logical_digest, open_bytes
@@ -168,7 +168,7 @@ def _schema_bytes(world: World) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.executescript(world.schema)
-        data = connection.serialize()
+        data = connection.serialize() if table_names(connection) else b""
     except sqlite3.Error as error:
         raise SuiteError(
             f"the world's schema is not valid SQL: {error}", expected="SQLite statements", code="world_schema"

@@ -45,6 +45,8 @@ class Parameters:
     def of(cls, function: Callable[..., Any]) -> Parameters:
         """Read a tool's signature; the first parameter is the database. Raises ``SuiteError``."""
         name = function.__name__
+        if not name.isidentifier():
+            raise SuiteError("a tool needs a name", expected="a function made with def", found=name, code="tool_name")
         signature = list(inspect.signature(function).parameters.values())
         if not signature:
             raise SuiteError(f"tool {name} takes no database", expected="a first parameter `db`", code="tool_signature")
