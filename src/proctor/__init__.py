@@ -1,7 +1,7 @@
 """Proctor evaluates AI agents that act in stateful worlds, and gives verdicts that stand up.
 
-What is listed in ``__all__`` is the public API; everything else may change between releases. Names are loaded when
-first used, so that importing the package costs nothing.
+What is listed in ``__all__`` is the public API; everything else may change between releases. Names are loaded
+when first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proctor._version import __version__
 
 if TYPE_CHECKING:
+    from proctor.comparison.api import compare
     from proctor.errors import Conflict, Denied, InvalidEvaluation, NotFound, ProctorError
     from proctor.grade.declare import grader
     from proctor.grade.model import Evidence, Finding, Grade, Metric
@@ -27,6 +28,7 @@ _HOME = {
     "Metric": "proctor.grade.model",
     "NotFound": "proctor.errors",
     "ProctorError": "proctor.errors",
+    "compare": "proctor.comparison.api",
     "grader": "proctor.grade.declare",
     "world": "proctor.worlds.api",
 }
@@ -42,6 +44,7 @@ __all__ = [
     "NotFound",
     "ProctorError",
     "__version__",
+    "compare",
     "grader",
     "world",
 ]

@@ -10,7 +10,7 @@ from scipy import stats
 
 from proctor.stats import CannotTell, Clusters, Interval
 from proctor.stats.multiple import benjamini_hochberg, holm
-from proctor.stats.paired import Answer, answer, mcnemar_exact, mean_difference
+from proctor.stats.paired import Answer, answer, mcnemar_exact, mean_difference, p_value
 from proctor.stats.passk import pass_k
 from proctor.stats.power import clusters_needed, detectable_difference, power_of
 
@@ -23,7 +23,9 @@ def test_a_difference_is_a_paired_t_test() -> None:
     rng = np.random.default_rng(3)
     first, second = rng.random(40), rng.random(40)
     ours = mean_difference(difference((first - second).tolist()))
-    assert ours.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=1e-12)
+    want = stats.ttest_rel(first, second)
+    assert p_value(ours.value or 0, float(ours.se), 40) == pytest.approx(want.pvalue, abs=1e-12)
+    assert want.pvalue <= float(ours.p) <= want.pvalue + 0.06
     assert ours.value == pytest.approx((first - second).mean(), abs=1e-12)
 
 
@@ -33,6 +35,20 @@ def test_few_flips_never_look_certain(flips: int, half: float) -> None:
     assert isinstance(ours.interval, Interval)
     assert ours.interval.low == pytest.approx(-half, abs=2e-4)
     assert isinstance(ours.se, CannotTell) == (flips == 0)
+
+
+@pytest.mark.parametrize("change", [1.0, 0.25])
+@pytest.mark.parametrize("broken", [3, 4, 5])
+def test_a_handful_of_flips_is_no_proof(broken: int, change: float) -> None:
+    """The sign test of 5 changes in one direction gives p = 0.0625."""
+    ours = mean_difference(difference([-change] * broken + [0.0] * 100))
+    assert float(ours.p) > 0.05
+    assert answer(ours.interval) is Answer.CANNOT_TELL
+
+
+def test_nine_flips_in_one_direction_are() -> None:
+    ours = mean_difference(difference([-0.25] * 9 + [0.0] * 100))
+    assert answer(ours.interval) is Answer.WORSE
 
 
 def test_one_cluster_cannot_tell() -> None:

@@ -1,6 +1,8 @@
-"""The ``proctor`` command: finds the subcommand's module only when it is called, and turns faults into exit codes.
+"""The ``proctor`` command: finds the subcommand's module only when it is called, and turns faults into exit
+codes.
 
-Exit codes, everywhere: 0 PASS, 1 BLOCK, 2 INVALID or unusable input, 3 UNDECIDED, 64 wrong usage, 130 interrupted.
+Exit codes, everywhere: 0 PASS, 1 BLOCK, 2 INVALID or unusable input, 3 UNDECIDED, 64 wrong usage, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ EXIT_INTERRUPTED = 130
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("proctor.cli.demo:demo", "See Proctor at work: a good agent passes, defective ones are caught."),
     "run": ("proctor.cli.run:run", "Run an agent over a suite's cells and say whether it may ship."),
+    "compare": ("proctor.cli.compare:compare", "Is a candidate better or worse than a baseline, or can't we tell?"),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),
     "verify": ("proctor.cli.verify:verify", "Check a run's record byte by byte: intact? complete? whose word?"),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),

@@ -7,7 +7,7 @@ comparing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -114,18 +114,20 @@ def grid_of_report(report: Any, name: str) -> ScoredGrid:
     if not isinstance(report, Mapping) or not isinstance(report.get("cells"), list):
         raise InputError("no report", place=Place(name), expected='a JSON object with a list "cells"', found=report)
     identity = {field: _identity(report, field, name) for field in ("dataset", "grader", "rules", "plan")}
-    runs = report.get("repeats")
-    if runs is not None and (not isinstance(runs, int) or isinstance(runs, bool)):
-        raise InputError("an odd value", place=Place(name, field="repeats"), expected="an integer", found=runs)
     cells = tuple(_reported(cell, Place(name, field=f"cells[{i}]")) for i, cell in enumerate(report["cells"]))
     gate = report.get("gate")
     return ScoredGrid(
         name=name,
         cells=cells,
-        identity=Identity(**identity, runs=runs),
+        identity=Identity(**identity, cells=_planned_cells(cells)),
         gate=gate if isinstance(gate, str) else None,
         witnessed=isinstance(report.get("run"), Mapping),
     )
+
+
+def _planned_cells(cells: Sequence[ScoredCell]) -> str:
+    names = sorted(f"{cell.case}/{cell.run}" for cell in cells)
+    return f"{len(names)} cells, {digest_bytes(chr(10).join(names).encode())[:19]}"
 
 
 def _identity(report: Mapping[str, Any], field: str, name: str) -> str | None:

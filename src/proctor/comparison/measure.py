@@ -44,7 +44,7 @@ _FIELDS: Final = {
     "dataset": "dataset digest",
     "grader": "grader version",
     "rules": "suite's rules (contract, budgets)",
-    "runs": "runs a case",
+    "cells": "planned cells",
 }
 
 

@@ -57,13 +57,17 @@ class ScoredCell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """What must agree before two grids can be compared; None where a file doesn't say."""
+    """What must agree before two grids can be compared (but ``plan``); None where a file doesn't say.
+
+    ``cells`` says which cells were planned. ``plan`` is the digest of the plan, which names the candidate
+    too.
+    """
 
     dataset: str | None = None
     grader: str | None = None
     rules: str | None = None
     plan: str | None = None
-    runs: int | None = None
+    cells: str | None = None
 
 
 class ScoredGrid(msgspec.Struct, frozen=True, kw_only=True):
