@@ -2,7 +2,7 @@
 
 Unresolved cells (infrastructure and grader errors) are read both ways: PASS only if all rules hold with them
 counted as failed, BLOCK only if some rule is broken with them counted as passed, UNDECIDED between, INVALID
-above the cap. Leaves out comparing with a baseline (``comparison``).
+above the cap. UNDECIDED too where a lower bound isn't reached although the rate itself is: too little data. Leaves out comparing with a baseline (``comparison``).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _judge(rule: Rule, board: Board) -> RuleResult:
     held = Held.OPEN
     if worst.holds and best.holds:
         held = Held.HOLDS
-    elif not worst.holds and not best.holds:
+    elif not worst.holds and not best.holds and not best.undecided:
         held = Held.BROKEN
     shown = (
         worst
@@ -270,7 +270,7 @@ def _say(result: RuleResult) -> str:
             text += f" to {_number(result.figure_best)}"
         if result.rule.endswith((".rate", "every_run", "infra_cap")) or result.rule.startswith(("case", "metric")):
             text += f" ({result.numerator}/{result.denominator})"
-    if result.held is Held.OPEN:
+    if result.held is Held.OPEN and result.figure != result.figure_best:
         text += "; unresolved cells could tip it"
     if result.note:
         text += f"; {result.note}"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,12 +29,17 @@ from proctor.stats.estimate import rate_estimate
 __all__ = ["Judged", "asks", "expand", "judge", "layer_of", "rule_name", "threshold_of"]
 
 
+_Z95_SQUARED = 3.841458820694124
+"""Square of the standard normal's 97.5% point."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
     """What a rule gives on one reading of the board.
 
     ``figure`` is compared with the rule's threshold, None where there is none. ``at`` marks the cells that
-    stand against the rule. ``note`` says what a number can't.
+    stand against the rule. ``note`` says what a number can't. ``undecided``: the rule doesn't hold on this much
+    data, but nothing observed speaks against it either.
     """
 
     holds: bool
@@ -42,6 +48,7 @@ class Judged:
     denominator: int
     at: BoolArray
     note: str = ""
+    undecided: bool = False
 
 
 def expand(policy: Policy, slices: Sequence[str]) -> list[Rule]:
@@ -148,12 +155,31 @@ def _threshold(rule: ThresholdRule, board: Board, passed: BoolArray) -> Judged:
         return Judged(holds=rate >= rule.at_least, figure=rate, numerator=good, denominator=cells, at=at)
     clusters = Clusters.of_codes(passed[here].astype(np.float64), board.clusters[here], board.n_clusters)
     interval = rate_estimate(clusters).interval
+    spans = good / cells >= rule.at_least
     if isinstance(interval, CannotTell):
         note = f"cannot tell: {interval.reason}"
-        return Judged(holds=False, figure=None, numerator=good, denominator=cells, at=at, note=note)
+        return Judged(holds=False, figure=None, numerator=good, denominator=cells, at=at, note=note, undecided=spans)
     note = f"{interval.method}, {clusters.n_clusters} clusters, {interval.low:.4f} to {interval.high:.4f}"
     holds = interval.low >= rule.at_least
-    return Judged(holds=holds, figure=interval.low, numerator=good, denominator=cells, at=at, note=note)
+    if not holds and spans:
+        note += f"; too few to say: with every cell passing it takes {_clusters_needed(rule.at_least)} clusters"
+    return Judged(
+        holds=holds,
+        figure=interval.low,
+        numerator=good,
+        denominator=cells,
+        at=at,
+        note=note,
+        undecided=spans and not holds,
+    )
+
+
+def _clusters_needed(at_least: float) -> str:
+    """How many clusters, all of them passing, lift the lower end of a 95% Wilson interval to ``at_least``: from
+    n / (n + z²) ≥ p."""
+    if at_least >= 1.0:
+        return "infinitely many"
+    return str(math.ceil(_Z95_SQUARED * at_least / (1.0 - at_least)))
 
 
 def _metric(rule: MetricRule, board: Board, worst: bool) -> Judged:
