@@ -69,7 +69,7 @@ def rule(decision: Decision, name: str) -> Any:
         ({"overall": {"rate": 0.95}}, {0: F, 1: F, 2: None, 3: Outcome.WITHHELD}, Verdict.BLOCK),
         ({"overall": {"lower_bound": 0.8}}, {}, Verdict.PASS),
         ({"overall": {"lower_bound": 0.85}}, {}, Verdict.UNDECIDED),
-        ({"overall": {"lower_bound": 0.85}}, {i: F for i in range(0, 60, 5)}, Verdict.BLOCK),
+        ({"overall": {"lower_bound": 0.85}}, dict.fromkeys(range(0, 60, 5), F), Verdict.BLOCK),
         ({"slice": {"fraud": {"every_run": True}}}, {3: F}, Verdict.PASS),
         ({"slice": {"fraud": {"every_run": True}}}, {0: F}, Verdict.BLOCK),
         ({"slice": {"nowhere": {"rate": 0.1}}}, {}, Verdict.BLOCK),

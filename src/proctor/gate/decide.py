@@ -1,8 +1,9 @@
 """Applies a policy to a run: PASS, BLOCK, UNDECIDED or INVALID, with every rule's figure.
 
-Unresolved cells (infrastructure and grader errors) are read both ways: PASS only if all rules hold with them
-counted as failed, BLOCK only if some rule is broken with them counted as passed, UNDECIDED between, INVALID
-above the cap. UNDECIDED too where a lower bound isn't reached although the rate itself is: too little data. Leaves out comparing with a baseline (``comparison``).
+Unresolved cells (infrastructure and grader errors) are read both ways: PASS only if all rules hold with them counted
+as failed, BLOCK only if some rule is broken with them counted as passed, UNDECIDED between, INVALID above the cap.
+UNDECIDED too where a lower bound isn't reached although the rate itself is: too little data. Leaves out comparing with
+a baseline (``comparison``).
 """
 
 from __future__ import annotations
