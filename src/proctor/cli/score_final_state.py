@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import click
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: start no threads for it
 
 from proctor.score.final_state_files import score_final_state as score_files
 

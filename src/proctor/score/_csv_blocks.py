@@ -73,11 +73,11 @@ def find_rows(data: U8, quotes: Quotes, *, has_cr: bool, is_last: bool) -> Rows:
     line_ends = _outside(np.flatnonzero(data == _LF), quotes)
     before_lf = 0
     if has_cr:
-        returns = _outside(np.flatnonzero(data == _CR), quotes)
+        returns = np.flatnonzero(data == _CR)
         if len(returns) == len(line_ends) and bool((returns + 1 == line_ends).all()):
             before_lf = 1
         else:
-            line_ends = np.sort(np.concatenate((line_ends, returns)))
+            line_ends = np.sort(np.concatenate((line_ends, _outside(returns, quotes))))
     starts = np.empty_like(line_ends)
     consumed = 0
     if len(line_ends):
@@ -101,6 +101,8 @@ def outer_commas(data: U8, quotes: Quotes) -> I64:
 
 def _outside(positions: I64, quotes: Quotes) -> I64:
     """The positions (sorted) that are in no quoted region."""
+    if not len(quotes.opens) and quotes.dangling is None:
+        return positions
     low = np.searchsorted(positions, quotes.opens)
     counts = np.searchsorted(positions, quotes.closes) - low
     stop = len(positions) if quotes.dangling is None else int(np.searchsorted(positions, quotes.dangling))

@@ -74,15 +74,15 @@ def _score(expected: str | Path, candidate: str | Path, seed: bytes, keep_rows: 
         records = [
             stack.enter_context(closing(RowRecords(folder, name, keep_rows))) for name in ("expected", "candidate")
         ]
-        with ThreadPoolExecutor(2) as pool:
-            columns = (shape.expected_id, shape.candidate_id)
-            first, second = pool.map(CsvTable.scan, tables, columns, [hasher] * 2, records)
+        pool = stack.enter_context(ThreadPoolExecutor(2))
+        columns = (shape.expected_id, shape.candidate_id)
+        first, second = pool.map(CsvTable.scan, tables, columns, [hasher] * 2, records)
         if any(part.is_divided for part in records):
             for part in records:
                 part.divide()
         comparison = _Comparison(tables, shape, hasher)
         for left, right in zip(records[0].parts(), records[1].parts(), strict=True):
-            comparison.add(left, right)
+            comparison.add(left, right, pool)
     return score_counts(
         TableCounts(rows=first.rows, blank=first.blank, ids=comparison.expected_ids),
         TableCounts(rows=second.rows, blank=second.blank, ids=comparison.candidate_ids),
@@ -143,10 +143,9 @@ class _Comparison:
         self._shape, self._hasher = shape, hasher
         self.expected_ids = self.candidate_ids = self.shared_ids = self.fields_correct = 0
 
-    def add(self, left: U64, right: U64) -> None:
+    def add(self, left: U64, right: U64, pool: ThreadPoolExecutor) -> None:
         """Add one part: records of expected and of candidate rows."""
-        left_ids, left_at = _last_rows(left)
-        right_ids, right_at = _last_rows(right)
+        (left_ids, left_at), (right_ids, right_at) = pool.map(_last_rows, (left, right))
         self.expected_ids += len(left_ids)
         self.candidate_ids += len(right_ids)
         if not len(left_ids) or not len(right_ids):
