@@ -8,11 +8,13 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from proctor.errors import InfrastructureError, Place
 
-__all__ = ["DISK", "FileOps", "lock", "sync_folder", "write_all", "write_atomically", "write_new"]
+__all__ = ["DISK", "FileOps", "closing_on_error", "lock", "sync_folder", "write_all", "write_atomically", "write_new"]
 
 
 class FileOps:
@@ -85,6 +87,16 @@ def write_atomically(ops: FileOps, path: Path, data: bytes) -> None:
         ops.close(fd)
     ops.rename(temporary, path)
     sync_folder(ops, path.parent)
+
+
+@contextmanager
+def closing_on_error(ops: FileOps, fd: int) -> Iterator[None]:
+    """Let go of a file (and so of its lock) if what follows fails."""
+    try:
+        yield
+    except BaseException:
+        ops.close(fd)
+        raise
 
 
 def lock(fd: int, path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 
 from proctor.clock import Randomness, SystemRandomness
 from proctor.errors import EvidenceError, InfrastructureError, Place, UsageError
-from proctor.ledger.files import DISK, FileOps, lock, sync_folder, write_all, write_atomically
+from proctor.ledger.files import DISK, FileOps, closing_on_error, lock, sync_folder, write_all, write_atomically
 from proctor.ledger.wal import pack_length
 
 __all__ = ["SALT_BYTES", "TextFrame", "TextReader", "TextStore", "read_frames"]
@@ -52,8 +52,9 @@ class TextStore:
             fd = ops.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         except FileExistsError:
             raise UsageError("there are texts here already", place=Place(str(path)), code="texts_exist") from None
-        lock(fd, path)
-        sync_folder(ops, path.parent)
+        with closing_on_error(ops, fd):
+            lock(fd, path)
+            sync_folder(ops, path.parent)
         return cls(path, fd, randomness=randomness or SystemRandomness(), ops=ops)
 
     @classmethod
@@ -64,16 +65,17 @@ class TextStore:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = ops.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        lock(fd, path)
-        data = path.read_bytes()
-        end = 0
-        for frame in read_frames(data):
-            end = frame.end
-        if end < len(data):
-            write_atomically(ops, path.with_name(f"{path.name}.torn-{end}"), data[end:])
-            os.ftruncate(fd, end)
-        ops.sync(fd)
-        sync_folder(ops, path.parent)
+        with closing_on_error(ops, fd):
+            lock(fd, path)
+            data = path.read_bytes()
+            end = 0
+            for frame in read_frames(data):
+                end = frame.end
+            if end < len(data):
+                write_atomically(ops, path.with_name(f"{path.name}.torn-{end}"), data[end:])
+                os.ftruncate(fd, end)
+            ops.sync(fd)
+            sync_folder(ops, path.parent)
         return cls(path, fd, randomness=randomness or SystemRandomness(), ops=ops)
 
     def put(self, data: bytes) -> str:

@@ -84,18 +84,22 @@ def unpack_bundle(data: bytes, count: int, *, file: str | None = None) -> list[b
     """
     entries: list[bytes] = []
     at = 0
-    for _ in range(count):
-        start = at + 2
-        at = start + int.from_bytes(data[at:start], "big")
-        if start > len(data) or at > len(data):
-            raise EvidenceError(
-                "the entry bundle is cut short",
-                place=Place(file, field=f"entry {len(entries)}"),
-                expected=f"{count} entries",
-                found=f"{len(data)} bytes, {len(entries)} whole entries",
-                code="bundle_cut",
-            )
-        entries.append(data[start:at])
+    try:
+        for _ in range(count):
+            start = at + 2
+            at = start + (data[at] << 8) + data[at + 1]
+            entries.append(data[start:at])
+    except IndexError:
+        at = len(data) + 1
+    if at > len(data):
+        whole = len(entries) - 1
+        raise EvidenceError(
+            "the entry bundle is cut short",
+            place=Place(file, field=f"entry {max(whole, 0)} of the bundle"),
+            expected=f"{count} entries",
+            found=f"{len(data)} bytes",
+            code="bundle_cut",
+        )
     if at != len(data):
         raise EvidenceError(
             "bytes follow the last entry of the bundle",

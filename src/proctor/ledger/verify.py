@@ -24,7 +24,7 @@ from proctor.ledger.entries import Entry, Recovered
 from proctor.ledger.envelope import decode_bundle, decode_entry
 from proctor.ledger.head import Head, check_head, check_validity
 from proctor.ledger.merkle import EMPTY_ROOT, HASH_BYTES
-from proctor.ledger.note import CHECKPOINT_NAME
+from proctor.ledger.note import CHECKPOINT_NAME, Checkpoint
 from proctor.ledger.recover import TORN_NAME, signed_part_holds
 from proctor.ledger.tiles import WIDTH, Tree, bundle_paths, tile_paths, unpack_bundle
 from proctor.ledger.trust import TrustFile
@@ -90,25 +90,22 @@ class _Verification:
             return self._result(head, size, head.checkpoint.root)
         root = tree.root()
         if root != head.checkpoint.root:
-            self.note(
-                CHECKPOINT_NAME,
-                "root_differs",
-                "the entries are not those that were signed",
-                expected=f"root {head.checkpoint.root.hex()}",
-                found=root.hex(),
-            )
+            self._other_entries(tree, head.checkpoint)
         self._tiles(tree)
         self._times(head)
         return self._result(head, size, root)
 
-    def _files(self) -> set[str]:
-        """Every name in the folder that is no folder; links, special files and empty folders are findings."""
+    def _files(self, *, is_open: bool = False) -> set[str]:
+        """Every name in the folder that is no folder; links, special files and empty folders are findings.
+
+        In an open log, empty folders are what a broken-off close left.
+        """
         names: set[str] = set()
         for base, folders, files in os.walk(self.folder):
             here = Path(base)
             if here == self.folder:
                 folders[:] = [name for name in folders if name not in self.beside]
-            if not folders and not files and here != self.folder:
+            if not folders and not files and here != self.folder and not is_open:
                 self.note(self._name(here), "extra_file", "an empty folder, which no log has")
             for name in files + [name for name in folders if (here / name).is_symlink()]:
                 path = here / name
@@ -223,6 +220,28 @@ class _Verification:
                 found=f"{len(found)} bytes" if slot < 0 else found[slot : slot + HASH_BYTES].hex(),
             )
 
+    def _other_entries(self, tree: Tree, signed: Checkpoint) -> None:
+        """The entries are not those that were signed: which, if the tiles still lead to the signed root."""
+        self.note(
+            CHECKPOINT_NAME,
+            "root_differs",
+            "the entries are not those that were signed",
+            expected=f"root {signed.root.hex()}",
+            found=tree.root().hex(),
+        )
+        logged = b"".join(self._read(name) or b"" for name, _ in tile_paths(signed.size) if name.startswith("tile/0/"))
+        hashes = [logged[at : at + HASH_BYTES] for at in range(0, len(logged), HASH_BYTES)]
+        by_tiles = Tree()
+        by_tiles.extend(hashes)
+        if len(hashes) != signed.size or by_tiles.root() != signed.root:
+            return
+        names = [name for name, _ in bundle_paths(signed.size)]
+        for seq, leaf in enumerate(hashes):
+            if leaf != tree.leaf(seq):
+                self.note(
+                    names[seq // WIDTH], "entry_changed", "this is not the entry that was logged", field=f"entry {seq}"
+                )
+
     def _torn_files(self, present: set[str], known: set[str]) -> None:
         """What recoveries moved aside, against the entries that say so."""
         for name, entry in self.torn.items():
@@ -263,7 +282,7 @@ class _Verification:
                 field=f"byte {found.end}, after entry {len(found.hashes) - 1}",
                 found=f"{found.after} whole entries behind the damage",
             )
-        present = self._files()
+        present = self._files(is_open=True)
         head = Head(checkpoint=None)
         if CHECKPOINT_NAME in present:
             head = check_head(self.folder, self.trust, self.findings)

@@ -20,7 +20,16 @@ from proctor.clock import Clock
 from proctor.errors import EvidenceError, InfrastructureError, Place, UsageError
 from proctor.ledger.entries import Entry, Recovered
 from proctor.ledger.envelope import encode_leaf
-from proctor.ledger.files import DISK, FileOps, lock, sync_folder, write_all, write_atomically, write_new
+from proctor.ledger.files import (
+    DISK,
+    FileOps,
+    closing_on_error,
+    lock,
+    sync_folder,
+    write_all,
+    write_atomically,
+    write_new,
+)
 from proctor.ledger.keys import Signer, is_key_name
 from proctor.ledger.note import CHECKPOINT_NAME, Checkpoint, sign_note
 from proctor.ledger.recover import inspect, move_tail_aside, remove_derived
@@ -77,11 +86,12 @@ class LogWriter:
             fd = ops.open(wal, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
         except FileExistsError:
             raise _already(folder) from None
-        lock(fd, wal)
-        self = cls(folder, fd, tree=Tree(), origin=origin, signer=signer, clock=clock, ops=ops)
-        self._write(header(origin))
-        self._sync()
-        self._guard(sync_folder, ops, folder)
+        with closing_on_error(ops, fd):
+            lock(fd, wal)
+            self = cls(folder, fd, tree=Tree(), origin=origin, signer=signer, clock=clock, ops=ops)
+            self._write(header(origin))
+            self._sync()
+            self._guard(sync_folder, ops, folder)
         return self
 
     @classmethod
@@ -104,17 +114,14 @@ class LogWriter:
                 expected="the file that an open log is kept in",
                 code="no_open_log",
             ) from None
-        lock(fd, wal)
-        try:
+        with closing_on_error(ops, fd):
+            lock(fd, wal)
             found = inspect(folder, wal.read_bytes(), origin)
-        except BaseException:
-            ops.close(fd)
-            raise
-        self = cls(folder, fd, tree=found.tree, origin=origin, signer=signer, clock=clock, ops=ops)
-        aside = self._guard(move_tail_aside, ops, folder, fd, found)
-        if not found.is_ended:
-            self.append(Recovered(bytes=len(aside), sha256=_sha256(aside).hexdigest()))
-            self.commit()
+            self = cls(folder, fd, tree=found.tree, origin=origin, signer=signer, clock=clock, ops=ops)
+            aside = self._guard(move_tail_aside, ops, folder, fd, found)
+            if not found.is_ended:
+                self.append(Recovered(bytes=len(aside), sha256=_sha256(aside).hexdigest()))
+                self.commit()
         return self
 
     @property

@@ -22,7 +22,7 @@ _MAY_BE_EMPTY = frozenset(("states", "texts", "traces"))
 
 
 def check_plain(run: Path) -> list[Finding]:
-    """Links, special files and empty folders in the whole run."""
+    """Links and special files in the whole run; empty folders outside ``ledger/`` (there the log's check looks)."""
     findings = []
     for entry in walk(run):
         if not entry.is_file(follow_symlinks=False):
@@ -30,7 +30,8 @@ def check_plain(run: Path) -> list[Finding]:
             findings.append(Finding.at(name, "special_file", "a link or special file", expected="a plain file"))
     for folder in sorted(p for p in run.rglob("*") if p.is_dir() and not p.is_symlink()):
         name = folder.relative_to(run).as_posix()
-        if not any(folder.iterdir()) and name not in _MAY_BE_EMPTY:
+        in_ledger = name.startswith(f"{LEDGER_NAME}/")
+        if not in_ledger and name not in _MAY_BE_EMPTY and not any(folder.iterdir()):
             findings.append(Finding.at(name, "extra_file", "an empty folder that no run has"))
     return findings
 

@@ -77,8 +77,9 @@ def test_a_changed_entry_is_named(log: LogWriter) -> None:
     path = log.folder / "tile/entries/000"
     path.write_bytes(path.read_bytes().replace(b'"cycle":77}', b'"cycle":78}'))
     check = verify_log(log.folder, TRUST)
-    assert codes(check) == ["root_differs", "tile_differs", "tile_differs"]
+    assert codes(check) == ["root_differs", "entry_changed", "tile_differs", "tile_differs"]
     assert [(one.file, one.field) for one in check.findings[1:]] == [
+        ("tile/entries/000", "entry 77"),
         ("tile/0/000", "hash 77"),
         ("tile/1/000.p/1", "hash 0"),
     ]
