@@ -6,7 +6,6 @@ graders decide. Left out: grading, and trying again.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +33,7 @@ from proctor.ledger.entries import (
 )
 from proctor.ledger.trace import Step, steps_of
 from proctor.runner.cycle import CycleResult, run_cycle
+from proctor.runner.folder import RunFolder
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
 from proctor.suite.plan import Cell
@@ -49,16 +49,16 @@ _FINE = frozenset({EndReason.FINISHED, EndReason.INJECTED_CRASH})
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What an attempt left. ``outcome`` is None where the graders decide; ``before`` and ``after`` are serialised
-    databases, None if the world broke before they could be read."""
+    """What an attempt left. ``outcome`` is None where the graders decide; ``before`` and ``after`` name files under
+    ``states/``, None if the world broke before they could be read."""
 
     name: str
     outcome: Outcome | None
     code: str | None
     detail: str
     steps: tuple[Step, ...]
-    before: bytes | None
-    after: bytes | None
+    before: str | None
+    after: str | None
     answers: tuple[Any, ...]
     ended: tuple[str, ...]
     calls: int
@@ -73,6 +73,7 @@ def run_attempt(
     retry: int,
     world: WorldPort,
     recorder: Recorder,
+    folder: RunFolder,
     command: AgentCommand,
     clock: Clock,
     world_seed: str,
@@ -81,7 +82,7 @@ def run_attempt(
     name = f"{cell}.{retry}"
     recorder.take()
     recorder.record(AttemptStart(attempt=name, caseId=cell.case_id, retry=retry, run=cell.run, worldSeed=world_seed))
-    running = _Running(suite, case, name, world=world, recorder=recorder, command=command, clock=clock)
+    running = _Running(suite, case, name, world=world, recorder=recorder, folder=folder, command=command, clock=clock)
     outcome: Outcome | None
     try:
         running.reset(world_seed)
@@ -129,11 +130,13 @@ class _Running:
         *,
         world: WorldPort,
         recorder: Recorder,
+        folder: RunFolder,
         command: AgentCommand,
         clock: Clock,
     ) -> None:
         self._suite, self._case, self._name = suite, case, name
-        self._world, self._recorder, self._command, self._clock = world, recorder, command, clock
+        self._world, self._recorder, self._folder = world, recorder, folder
+        self._command, self._clock = command, clock
         self._started = clock.monotonic()
         self.gateway = Gateway(
             world,
@@ -145,8 +148,8 @@ class _Running:
             max_turns=suite.spec.user.max_turns if suite.spec.user else 0,
         )
         self.results: list[CycleResult] = []
-        self.before: bytes | None = None
-        self.after: bytes | None = None
+        self.before: str | None = None
+        self.after: str | None = None
 
     def elapsed_ms(self) -> int:
         """Wall time so far."""
@@ -165,10 +168,12 @@ class _Running:
                 found=proof.bytes_sha256,
                 code="reset_mismatch",
             )
-        self.before = self._world.dump()
+        if not self._folder.has_state(proof.snapshot_sha256):
+            self._folder.write_state(self._world.dump())
+        self.before = proof.snapshot_sha256
 
     def all_cycles(self) -> None:
-        """Every cycle in turn, until one runs into a limit; then the final state."""
+        """Every cycle in turn, until one runs into a limit; then the final state, on the disk before it is recorded."""
         for cycle in range(1, self._case.cycles + 1):
             self._recorder.record(CycleStart(attempt=self._name, cycle=cycle))
             self.gateway.begin_cycle(cycle)
@@ -179,14 +184,9 @@ class _Running:
             self._recorder.record(CycleEnd(attempt=self._name, cycle=cycle, stateSha256=digest))
             if result.reason in _LIMITS:
                 break
-        self.after = self._world.dump()
-        self._recorder.record(
-            FinalState(
-                attempt=self._name,
-                fileSha256=hashlib.sha256(self.after).hexdigest(),
-                logicalSha256=self._world.logical_digest(),
-            )
-        )
+        self.after = self._folder.write_state(self._world.dump())
+        digest = self._world.logical_digest()
+        self._recorder.record(FinalState(attempt=self._name, fileSha256=self.after, logicalSha256=digest))
 
     def _one_cycle(self, cycle: int) -> CycleResult:
         seconds = self._seconds_left()

@@ -80,11 +80,14 @@ class RunFolder:
         """Write a value as indented JSON with a final newline."""
         return self.write(name, msgspec.json.format(_encode(value), indent=1) + b"\n")
 
+    def has_state(self, digest: str) -> bool:
+        """Whether a database is kept under this digest."""
+        return (self.root / "states" / f"{digest}.sqlite").exists()
+
     def write_state(self, data: bytes) -> str:
         """Keep a serialised database under its digest; the digest."""
         digest = sha256_hex(data)
-        path = self.root / "states" / f"{digest}.sqlite"
-        if not path.exists():
+        if not self.has_state(digest):
             self.write(f"states/{digest}.sqlite", data)
         return digest
 
