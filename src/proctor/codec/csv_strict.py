@@ -13,6 +13,7 @@ import codecs
 import csv
 import io
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -57,8 +58,7 @@ def read_csv(path: str | Path, *, required: tuple[str, ...] = (), limits: CsvLim
         raise InputError(
             f"can't read the file: {error.strerror}", place=Place(name), expected="a readable CSV file"
         ) from error
-    with stream:
-        lines = iter_csv(stream, file=name, limits=limits)
+    with stream, closing(iter_csv(stream, file=name, limits=limits)) as lines:
         columns = _header(next(lines, None), name, required)
         rows = []
         for line, cells in lines:

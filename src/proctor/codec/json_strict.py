@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jiter
+import msgspec
 
 from proctor.errors import InputError, Place
 
@@ -58,16 +59,18 @@ def parse_json(
     try:
         value = jiter.from_json(raw, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
     except ValueError as error:
-        raise _explain(raw, str(error), file, first_line) from None
+        raise _explain(raw, str(error), file, first_line, limits.max_depth) from None
     _check_values(value, raw, file, first_line, limits)
     return value
 
 
 def _check_values(value: Any, raw: bytes, file: str | None, first_line: int, limits: Limits) -> None:
-    """Refuse what jiter reads without complaint: numbers that overflow, and nesting beyond the limit."""
-    deep = raw.count(b"[") + raw.count(b"{") > limits.max_depth
-    overflow_possible = b"e" in raw or b"E" in raw or len(raw) > 300
-    if not deep and not overflow_possible:
+    """Refuse what jiter reads without complaint: numbers that overflow, and nesting beyond the limit.
+
+    Both are looked for quickly first; only a document that has one is walked for the place.
+    """
+    may_be_deep = raw.count(b"[") + raw.count(b"{") > limits.max_depth
+    if not _may_overflow(value) and not (may_be_deep and _is_deeper(value, limits.max_depth)):
         return
     stack: list[tuple[Any, str, int]] = [(value, "", 1)]
     while stack:
@@ -95,6 +98,32 @@ def _check_values(value: Any, raw: bytes, file: str | None, first_line: int, lim
             )
 
 
+_INFINITIES = (b"\xcb\x7f\xf0" + bytes(6), b"\xcb\xff\xf0" + bytes(6))
+
+
+def _may_overflow(value: Any) -> bool:
+    """False when no number is infinite: MessagePack writes an infinity as nine bytes that are easy to find."""
+    try:
+        packed = msgspec.msgpack.encode(value)
+    except OverflowError:  # an integer of more than 64 bits
+        return True
+    return _INFINITIES[0] in packed or _INFINITIES[1] in packed
+
+
+def _is_deeper(value: Any, max_depth: int) -> bool:
+    level = [value] if type(value) in (dict, list) else []
+    for _ in range(max_depth):
+        level = [
+            child
+            for item in level
+            for child in (item.values() if type(item) is dict else item)
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
 def _join(path: str, key: str | int) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
@@ -112,10 +141,10 @@ _POSITION = re.compile(r"^(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _WORDS = ((b"NaN", "NaN"), (b"Infinity", "Infinity"), (b"-Infinity", "-Infinity"))
 
 
-def _explain(raw: bytes, text: str, file: str | None, first_line: int) -> JsonFault:
+def _explain(raw: bytes, text: str, file: str | None, first_line: int, max_depth: int) -> JsonFault:
     match = _POSITION.match(text)
     what, line, column = (match[1], int(match[2]), int(match[3])) if match else (text, 1, 1)
-    offset = _offset(raw, line, column)
+    offset = len(raw) if what.startswith("EOF") else _offset(raw, line, column)
     path = _path_at(raw, offset)
     place = Place(file, first_line + line - 1, path)
     try:
@@ -132,7 +161,8 @@ def _explain(raw: bytes, text: str, file: str | None, first_line: int) -> JsonFa
         )
     if what.startswith("Detected duplicate key"):
         key = what.split('"', 1)[1].rsplit('"', 1)[0]
-        owner = path.rpartition(".")[0] if path else ""
+        is_at_key = path is not None and (path == key or path.endswith("." + key))
+        owner = (path or "").removesuffix(key).removesuffix(".") if is_at_key else (path or "")
         return JsonFault(
             "duplicate JSON key",
             place=Place(file, place.line, _join(owner, key)),
@@ -141,9 +171,9 @@ def _explain(raw: bytes, text: str, file: str | None, first_line: int) -> JsonFa
             fix="remove one of the two",
             code="duplicate_key",
         )
-    rest = raw[max(0, offset - 1) : offset + 10]
+    start = _token_start(raw, offset)
     for word, name in _WORDS:
-        if word in rest or rest.startswith(word[1:3]):
+        if raw.startswith(word, start):
             return JsonFault(
                 "non-finite number",
                 place=place,
@@ -152,7 +182,7 @@ def _explain(raw: bytes, text: str, file: str | None, first_line: int) -> JsonFa
                 code="non_finite",
             )
     if "recursion" in what:
-        return JsonFault("nested too deeply", place=place, expected="at most 128 levels", code="too_deep")
+        return JsonFault("nested too deeply", place=place, expected=f"at most {max_depth} levels", code="too_deep")
     if "hex escape" in what or "surrogate" in what:
         return JsonFault(
             "lone surrogate in a string",
@@ -169,7 +199,7 @@ def _explain(raw: bytes, text: str, file: str | None, first_line: int) -> JsonFa
             fix="save it without a byte-order mark",
             code="encoding",
         )
-    found = "the end of the text" if "EOF" in what else repr(raw[offset : offset + 12].decode("utf-8", "replace"))
+    found = "the end of the text" if "EOF" in what else repr(raw[start : start + 12].decode("utf-8", "replace"))
     return JsonFault(f"invalid JSON: {what}", place=place, expected="one JSON value", found=found, code="syntax")
 
 
@@ -179,6 +209,14 @@ def _offset(raw: bytes, line: int, column: int) -> int:
     for _ in range(line - 1):
         start = raw.find(b"\n", start) + 1
     return max(0, min(len(raw), start + column - 1))
+
+
+def _token_start(raw: bytes, offset: int) -> int:
+    """Where the word or number that ``offset`` lies in starts; at most a few bytes back."""
+    start = min(offset, len(raw))
+    while start > max(0, offset - 12) and (raw[start - 1 : start].isalnum() or raw[start - 1] in b"+-."):
+        start -= 1
+    return start
 
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
@@ -206,9 +244,16 @@ def _path_at(raw: bytes, offset: int) -> str | None:
         elif token == b":" and stack and key is not None:
             stack[-1] = key
         elif token[:1] == b'"':
-            key = token[1:-1].decode("utf-8", "replace")
+            key = _key_text(token)
     path = ""
     for part in stack:
         if part != "":
             path = _join(path, part)
     return path or None
+
+
+def _key_text(token: bytes) -> str:
+    try:
+        return str(jiter.from_json(token))
+    except ValueError:
+        return token[1:-1].decode("utf-8", "replace")
