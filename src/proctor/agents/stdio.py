@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -133,8 +134,7 @@ class AgentProcess:
             with contextlib.suppress(BrokenPipeError, OSError):
                 if self._process.stdin is not None:
                     self._process.stdin.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                status = self._process.wait(grace_seconds)
+            status = _wait(self._process, grace_seconds)
         else:
             status = self._process.poll()
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -195,3 +195,18 @@ class AgentProcess:
         with contextlib.suppress(OSError, ValueError):
             while data := os.read(stream.fileno(), 1 << 16):
                 self._stderr += data[: max(0, _STDERR_KEPT - len(self._stderr))]
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The exit status, None if the process still runs after that time. Wakes at once where the system can tell."""
+    if hasattr(os, "pidfd_open"):
+        with contextlib.suppress(ProcessLookupError):
+            pidfd = os.pidfd_open(process.pid)
+            try:
+                select.select([pidfd], [], [], seconds)
+            finally:
+                os.close(pidfd)
+            return process.poll()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(seconds)
+    return process.poll()

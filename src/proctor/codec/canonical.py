@@ -1,8 +1,7 @@
 """One canonical JSON form (RFC 8785), and digests over stored bytes.
 
-``canonical_bytes`` accepts any JSON value and is exact (``rfc8785``). ``canonical_fast`` is ten times faster and
-accepts the restricted set that records are made of: no floats, integers within ±(2^53−1), keys in ASCII; inside
-that set both give the same bytes, which a property test holds.
+Values of the restricted set that records are made of (no floats, integers within ±(2^53−1), keys in ASCII) are encoded
+ten times faster than by ``rfc8785``, with the same bytes; a property test holds that.
 """
 
 from __future__ import annotations
@@ -14,19 +13,48 @@ from typing import Any
 import msgspec
 import rfc8785
 
-__all__ = ["canonical_bytes", "canonical_fast", "digest_bytes", "digest_file", "digest_json", "sha256_hex"]
+from proctor.kinds import INTEGER_LIMIT
+
+__all__ = ["canonical_bytes", "digest_bytes", "digest_file", "digest_json", "sha256_hex"]
 
 _fast = msgspec.json.Encoder(order="deterministic")
 
 
 def canonical_bytes(value: Any) -> bytes:
     """RFC 8785 bytes of a JSON value. Raises ``rfc8785.CanonicalizationError`` for what JSON can't say."""
-    return rfc8785.dumps(value)
+    return _fast.encode(value) if _is_restricted(value) else rfc8785.dumps(value)
 
 
-def canonical_fast(value: Any) -> bytes:
-    """Canonical bytes of a value from the restricted set (the caller's types guarantee the set)."""
-    return _fast.encode(value)
+def _is_restricted(value: Any) -> bool:
+    """Whether the fast encoder's bytes are the canonical ones for this value."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is str:
+            if not item.isascii() and not _is_unicode(item):
+                return False
+        elif kind is dict:
+            for key in item:
+                if type(key) is not str or not key.isascii():
+                    return False
+            stack.extend(item.values())
+        elif kind is list or kind is tuple:
+            stack.extend(item)
+        elif kind is int:
+            if not -INTEGER_LIMIT <= item <= INTEGER_LIMIT:
+                return False
+        elif kind is not bool and item is not None:
+            return False
+    return True
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def sha256_hex(data: bytes) -> str:

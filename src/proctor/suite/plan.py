@@ -120,12 +120,13 @@ def make_plan(
     picked = _select(cases, chosen)
     if not picked:
         raise UsageError("the selection leaves no case", expected=", ".join(c.id for c in cases[:10]))
+    digests = {case.id: digest_json(msgspec.to_builtins(case)) for case in cases}
     return Plan(
         proctor=__version__,
         suite=suite.spec.name,
         suite_version=suite.spec.version,
         suite_digest=suite.digest,
-        dataset_digest=digest_json([msgspec.to_builtins(case) for case in cases]),
+        dataset_digest=digest_json([digests[case.id] for case in cases]),
         grader_digest=_grader_digest(suite),
         gate_digest=gate_digest,
         gate=suite.gate_values,
