@@ -30,7 +30,7 @@ def check_head(folder: Path, trust: TrustFile, findings: list[Finding]) -> Head:
         data = (folder / CHECKPOINT_NAME).read_bytes()
         text, signatures = split_note(data)
         checkpoint = parse_checkpoint(text)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         findings.append(Finding.at(CHECKPOINT_NAME, "missing_file", "the log's signed head is missing"))
         return Head(checkpoint=None)
     except EvidenceError as error:

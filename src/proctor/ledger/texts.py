@@ -197,7 +197,7 @@ class TextReader:
         self.folder = folder
         self.torn: dict[Path, int] = {}
         self._places: dict[str, tuple[mmap.mmap, int, int]] = {}
-        paths = sorted(p for p in folder.iterdir() if p.name.isdecimal()) if folder.is_dir() else []
+        paths = sorted(p for p in folder.iterdir() if p.name.isdecimal() and p.is_file()) if folder.is_dir() else []
         for path in paths:
             size = path.stat().st_size
             if not size:

@@ -1,8 +1,9 @@
-"""Check a whole run: its logs, its files, its plan, its cells. Needs the folder and believed keys, nothing else.
+"""Check a whole run: its logs, its files, its plan, its cells. Needs the folder and believed keys, nothing
+else.
 
-In this order: 1 the run's log, 2 the order of its entries, 3 every worker's log and its place in the run's, 4 every
-file, 5 traces, texts, states and grades against the logs, 6 the plan's cells, 7 the seal, 8 grading again, if the
-caller gives a way. Each step adds findings; none stops the next. Left out: grading itself.
+In this order: 1 the run's log, 2 the order of its entries, 3 every worker's log and its place in the run's, 4
+every file, 5 traces, texts, states and grades against the logs, 6 the plan's cells, 7 the seal, 8 grading
+again, if the caller gives a way. Each step adds findings; none stops the next. Left out: grading itself.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import EvidenceError, InputError, Place
+from proctor.errors import EvidenceError, InfrastructureError, InputError, Place
 from proctor.ledger.checks import Finding, LogCheck
 from proctor.ledger.closing import LEDGER_NAME
 from proctor.ledger.texts import TextReader
@@ -32,7 +33,8 @@ _WORKERS = "workers"
 def verify_run(run: Path, trust: TrustFile, *, regrade: Regrader | None = None) -> RunCheck:
     """Check the run in folder ``run`` by the keys in ``trust``.
 
-    Raises ``InputError`` where the folder holds no run at all; whatever is wrong with a run is in the findings.
+    Raises ``InputError`` where the folder holds no run at all, ``InfrastructureError`` where the disk fails;
+    whatever is wrong with a run is in the findings.
     """
     if not (run / LEDGER_NAME).is_dir():
         raise InputError(
@@ -42,7 +44,15 @@ def verify_run(run: Path, trust: TrustFile, *, regrade: Regrader | None = None) 
             fix="name the folder that `proctor run` printed; for a bare log use --log-only",
             code="no_run",
         )
-    return _RunVerification(run, trust).check(regrade)
+    try:
+        return _RunVerification(run, trust).check(regrade)
+    except OSError as error:
+        raise InfrastructureError(
+            f"a file can't be read: {error.strerror}",
+            place=Place(error.filename and str(error.filename)),
+            fix="see to the disk or the file's rights, then verify again",
+            code="unreadable",
+        ) from error
 
 
 class _RunVerification:
