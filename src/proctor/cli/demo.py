@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from proctor.cli.run import progress_to
+from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import incident, scorecard
 from proctor.runner.run import FinishedRun, RunRequest, run_suite
@@ -31,14 +32,14 @@ def demo(out: Path | None, seed: int) -> int:
     click.echo(f"{suite.spec.title or suite.spec.name}\n")
     click.echo(f"1. The {first} agent: {agents[first].what}.")
     good = _run(suite, first, folder, seed)
-    click.echo(scorecard(good.report, folder=str(good.folder)))
+    click.echo(scorecard(good.report, folder=str(good.folder), style=style_for()))
     click.echo("2. Agents with one planted fault each: every one must be blocked, for its own fault.\n")
     caught = 0
     for name in others:
         bad = _run(suite, name, folder, seed)
         caught += bad.report["verdict"] == "BLOCK"
         click.echo(f"  {name}: {agents[name].what}")
-        click.echo(incident(bad.report, wanted=agents[name].caught_by, namespace=suite.spec.name))
+        click.echo(incident(bad.report, wanted=agents[name].caught_by, namespace=suite.spec.name, style=style_for()))
         click.echo(f"      proctor show {bad.folder}\n")
     click.echo(f"{good.report['verdict']} for the {first} agent; {caught} of {len(others)} defective agents blocked.")
     click.echo(f"Runs, records and reports: {folder}")

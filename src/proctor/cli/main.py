@@ -27,10 +27,14 @@ EXIT_INTERRUPTED = 130
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("proctor.cli.demo:demo", "See Proctor at work: a good agent passes, defective ones are caught."),
     "run": ("proctor.cli.run:run", "Run an agent over a suite's cells and say whether it may ship."),
+    "show": ("proctor.cli.show:show", "From a run to the event that decided it: findings, transcript, changes."),
+    "trace": ("proctor.cli.trace:trace", "Everything that happened in a cell, step by step."),
+    "report": ("proctor.cli.report:report", "A finished run's report as html, json, junit, markdown, csv or text."),
     "compare": ("proctor.cli.compare:compare", "Is a candidate better or worse than a baseline, or can't we tell?"),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),
     "verify": ("proctor.cli.verify:verify", "Check a run's record byte by byte: intact? complete? whose word?"),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
+    "reasons": ("proctor.cli.reasons:reasons", "The reason codes: what each means and who mends it."),
     "score-final-state": (
         "proctor.cli.score_final_state:score_final_state",
         "Score a final table against the expected one.",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 import msgspec
 
+from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import progress_line, scorecard
 from proctor.runner.run import FinishedRun, Progress, RunRequest, run_suite
@@ -77,8 +79,11 @@ def progress_to(*, quiet: bool) -> Callable[[Progress], None]:
     if quiet or not sys.stderr.isatty():
         return lambda _: None
 
+    started = time.monotonic()
+
     def show(progress: Progress) -> None:
-        line = progress_line(progress.done, progress.planned, progress.record.cell, str(progress.record.outcome))
+        cell, outcome = progress.record.cell, str(progress.record.outcome)
+        line = progress_line(progress.done, progress.planned, cell, outcome, seconds=time.monotonic() - started)
         end = "\n" if progress.done == progress.planned else ""
         click.echo(f"\r\x1b[2K{line}{end}", nl=False, err=True)
 
@@ -91,4 +96,4 @@ def _print(finished: FinishedRun, *, as_json: bool, quiet: bool) -> None:
             msgspec.json.format(msgspec.json.encode({**finished.report, "folder": str(finished.folder)}), indent=1)
         )
         return
-    click.echo(scorecard(finished.report, folder=str(finished.folder), brief=quiet))
+    click.echo(scorecard(finished.report, folder=str(finished.folder), brief=quiet, style=style_for()))

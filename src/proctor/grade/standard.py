@@ -120,6 +120,7 @@ def grade_contract(evidence: Evidence, contract: Contract) -> Grade:
                     steps=(step.step,),
                     cycle=step.cycle,
                     expected=contract.max_calls.get(step.action),
+                    found=sum(call.step <= step.step for call in evidence.calls(step.action)),
                 )
             )
     return Grade(grader="contract", findings=tuple(findings[:_MOST_FINDINGS]))

@@ -1,6 +1,7 @@
-"""The report as plain text of at most 80 columns: the scorecard, and the progress line while a run goes on. Pure.
+"""The report as text of at most 80 columns: the scorecard, a cell's findings, and the progress line. Pure.
 
-Text from agents and worlds is shown with everything unprintable escaped.
+Text from agents and worlds is shown with everything unprintable escaped; wide and combining characters are counted as
+the columns that they take.
 """
 
 from __future__ import annotations
@@ -8,134 +9,259 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.errors import shorten
+from proctor.report.cellpage import where_text
+from proctor.report.document import Cell, Document, Finding, Rule, read_document
+from proctor.report.style import PLAIN, Style
+from proctor.report.values import counted, fit, one_line, pad, percent, text_width, value_text, wrap
+from proctor.report.worst import sorted_findings, worst_cells
+from proctor.score.summary import Rate
 
-__all__ = ["incident", "progress_line", "scorecard"]
+__all__ = ["WIDTH", "cut_lines", "finding_lines", "incident", "progress_line", "scorecard", "verdict_line"]
 
-_WIDTH = 80
-_MOST_FINDINGS = 12
+WIDTH = 80
+_MOST_REASONS = 10
+_MOST_CELLS = 4
+_MOST_FINDINGS = 3
+_MOST_ROWS = 20
 
 
-def progress_line(done: int, planned: int, cell: str, outcome: str) -> str:
-    """``[#####     ]  3/6  R07/3 passed``."""
-    width = 24
+def progress_line(done: int, planned: int, cell: str, outcome: str, *, seconds: float | None = None) -> str:
+    """``[#####     ]  3/6  R07/3 passed  2.1 s a cell, 6 s left``. ``seconds`` have passed since the start."""
+    width = 20
     filled = width * done // planned if planned else width
-    return f"[{'#' * filled}{' ' * (width - filled)}] {done}/{planned}  {shorten(cell, 30)} {outcome}"
+    head = f"[{'#' * filled}{' ' * (width - filled)}] {done:,}/{planned:,}  "
+    tail = ""
+    if seconds is not None and done:
+        each = seconds / done
+        rate = f"{each:.1f} s a cell" if each >= 1 else f"{1 / max(each, 1e-9):,.0f} cells a second"
+        tail = f"  {rate}" + (f", {_duration(each * (planned - done))} left" if done < planned else "")
+    room = WIDTH - 1 - len(head) - len(tail)
+    return head + fit(f"{cell} {outcome}", max(room, 8)) + tail
 
 
-def scorecard(report: Mapping[str, Any], *, folder: str, brief: bool = False) -> str:
-    """What a person reads at the end of a run: verdict, why, figures with their denominators, where to look next."""
-    overall = report["overall"]
-    verdict = f"{report['verdict']}  {overall['passed']}/{overall['total']} cells passed"
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def scorecard(report: Mapping[str, Any], *, folder: str, brief: bool = False, style: Style = PLAIN) -> str:
+    """What a person reads at the end of a run: verdict, why, figures with their denominators, where to look next.
+
+    ``report`` is ``report.json`` as plain values; ``brief``: the verdict's line alone.
+    """
+    document = read_document(report)
     if brief:
-        return verdict
+        return verdict_line(document, style)
     lines = [
         "",
-        f"  {verdict}",
-        f"  {report['suite']} {report['suite_version']} · {shorten(report['candidate']['agent'], 50)}"
-        f" · seed {report['seed']}",
+        f"  {verdict_line(document, style)}",
+        "  " + fit(_who(document), WIDTH - 2),
+        *(f"  {style.warn(notice)}" for notice in _notices(document)),
         "",
-        *_reasons(report["reasons"]),
-        *_metrics(report),
-        *_slices(report),
-        *_failures(report),
-        *_findings(report["cells"]),
-        f"  do-nothing floor   {_rate(report['do_nothing_floor'])}",
-        f"  isolation          {report['isolation']['tier']}: {report['isolation']['claim']}"[:_WIDTH],
-        f"  report             {folder}/report.html",
-        f"  look closer        proctor show {folder}",
-        f"  check the record   proctor verify {folder}",
-        "",
+        *_reasons(document.reasons, style),
+        *_rules(document.gate_basis, style),
+        *_metrics(document, style),
+        *_slices(document),
+        *_failures(document, style),
+        *_cells(document, style),
+        *_foot(document, folder, style),
     ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def verdict_line(document: Document, style: Style = PLAIN) -> str:
+    """``BLOCK  4/6 cells passed``, with the bounds where cells are unresolved."""
+    overall, bounds = document.overall, document.overall_bounds
+    line = f"{style.verdict(document.verdict, document.verdict)}  {overall.passed:,}/{overall.total:,} cells passed"
+    if bounds.unresolved:
+        line += f", {bounds.unresolved:,} unresolved: {percent(bounds.low)} to {percent(bounds.high)}"
+    return line
+
+
+def finding_lines(cell: Cell, finding: Finding, events: Mapping[int, int], style: Style, indent: int = 4) -> list[str]:
+    """A finding: code and place, what it says, expected and found."""
+    space = " " * indent
+    where = where_text(finding, events)
+    critical = "  critical" if finding.critical else ""
+    code = fit(finding.code, WIDTH - indent - len(critical) - 4)
+    lines = [f"{space}{style.bad(code)}{style.bad(critical)}"]
+    rest = WIDTH - indent - len(code) - len(critical) - 2
+    if len(where) <= rest:
+        lines[0] += f"  {where}"
+    else:
+        lines += [f"{space}  {line}" for line in wrap(where, WIDTH - indent - 2)[:2]]
+    if finding.detail:
+        lines += [f"{space}  {line}" for line in cut_lines(finding.detail, WIDTH - indent - 2, 3)]
+    if finding.has_values:
+        lines += _value_lines("expected", finding.expected, indent + 2, style.good)
+        lines += _value_lines("found", finding.found, indent + 2, style.bad)
+    return lines
+
+
+def _value_lines(name: str, value: object, indent: int, mark: Any) -> list[str]:
+    first, *rest = cut_lines(value_text(value), WIDTH - indent - 10, 2)
+    space = " " * indent
+    return [f"{space}{name:<9} {mark(first)}", *(f"{space}{'':<9} {mark(line)}" for line in rest)]
+
+
+def cut_lines(text: str, width: int, most: int) -> list[str]:
+    """At most ``most`` lines, the last one cut where there would be more."""
+    lines = wrap(one_line(text, width * most + width), width)
+    if len(lines) <= most:
+        return lines
+    last = fit(lines[most - 1], width - 1)
+    return [*lines[: most - 1], last if last.endswith("…") else last + "…"]
+
+
+def incident(report: Mapping[str, Any], *, wanted: Sequence[str], namespace: str, style: Style = PLAIN) -> str:
+    """Verdict and the first finding with one of the ``wanted`` codes (any finding, if none has): where, what, and the
+    expected and found values."""
+    document = read_document(report)
+    codes = {f"{namespace}.{code}" for code in wanted} | set(wanted)
+    rows = [(cell, finding) for cell in document.cells for finding in cell.findings]
+    chosen = next((row for row in rows if row[1].code in codes), rows[0] if rows else None)
+    head = fit(", ".join(document.failure_counts) or "no reason code", WIDTH - 8 - len(document.verdict))
+    lines = [f"      {style.verdict(document.verdict, document.verdict)}  {head}"]
+    if chosen is None:
+        lines += [f"      {fit(reason, WIDTH - 6)}" for reason in document.reasons[:2]]
+    else:
+        lines += finding_lines(*chosen, {}, style, indent=6)
     return "\n".join(lines)
 
 
-def incident(report: Mapping[str, Any], *, wanted: Sequence[str], namespace: str) -> str:
-    """Verdict and the first finding with one of the ``wanted`` codes (any finding, if none has): where, what, and the
-    expected and found values."""
-    codes = {f"{namespace}.{code}" for code in wanted} | set(wanted)
-    rows = [(cell, finding) for cell in report["cells"] for finding in cell["findings"]]
-    cell, finding = next(((c, f) for c, f in rows if f["code"] in codes), rows[0] if rows else (None, None))
-    head = f"      {report['verdict']}  {', '.join(report['failure_counts']) or 'no reason code'}"
-    if finding is None or cell is None:
-        return "\n".join(line[:_WIDTH] for line in [head, *(f"      {reason}" for reason in report["reasons"][:2])])
-    where = f"cycle {finding['cycle']}, " if finding["cycle"] else ""
-    steps = f"event {', '.join(map(str, finding['steps'][:4]))}: " if finding["steps"] else ""
-    lines = [head, f"      {where}{steps}{shorten(finding['detail'] or finding['code'], 66)}"]
-    if finding["expected"] is not None or finding["found"] is not None:
-        lines.append(f"      expected {shorten(finding['expected'], 60)}; found {shorten(finding['found'], 60)}")
-    return "\n".join(line[:_WIDTH] for line in lines)
+def _who(document: Document) -> str:
+    seed = "" if document.seed is None else f" · seed {document.seed}"
+    head = f"{document.suite} {document.suite_version}".strip()
+    return f"{head} · {fit(document.agent, max(WIDTH - 6 - len(head) - len(seed), 20))}{seed}"
 
 
-def _rate(rate: Mapping[str, Any] | None) -> str:
-    if rate is None:
-        return "unknown"
-    share = "no cells" if rate["rate"] is None else f"{rate['rate']:.1%}"
-    return f"{rate['passed']}/{rate['total']} ({share})"
+def _notices(document: Document) -> list[str]:
+    notices = []
+    if document.partial:
+        notices.append("partial plan: part of the suite's cells was left out")
+    if document.rules_changed:
+        notices.append("the gate's rules are not the ones registered before the results")
+    if document.synthetic_only:
+        notices.append("synthetic only: no real model produced these results")
+    return notices
 
 
-def _reasons(reasons: Sequence[str]) -> list[str]:
+def _reasons(reasons: Sequence[str], style: Style) -> list[str]:
     if not reasons:
         return []
-    lines = ["  why"]
-    for reason in reasons[:10]:
-        first, *rest = _wrap(reason, _WIDTH - 6)
+    lines = [style.bold("  why")]
+    for reason in reasons[:_MOST_REASONS]:
+        first, *rest = wrap(reason, WIDTH - 6)
         lines += [f"    - {first}", *(f"      {line}" for line in rest)]
+    if len(reasons) > _MOST_REASONS:
+        lines.append(f"    … and {counted(len(reasons) - _MOST_REASONS, 'more reason')} in the report")
     return [*lines, ""]
 
 
-def _metrics(report: Mapping[str, Any]) -> list[str]:
-    if not report["metrics"]:
+def _rules(rules: Sequence[Rule], style: Style) -> list[str]:
+    if not rules:
         return []
-    lines = ["  metric                  value     of"]
-    for name, value in report["metrics"].items():
-        basis = report["metric_basis"][name]
-        shown = "unknown" if value is None else f"{value:.6g}"
-        of = f"{basis['numerator']}/{basis['denominator']}" if basis.get("denominator") else ""
-        lines.append(f"  {shorten(name, 22):<22}  {shown:<8}  {of}")
+    counts = [sum(rule.held == held for rule in rules) for held in ("holds", "broken", "open")]
+    parts = [f"{counts[0]} of {len(rules)} rules hold"]
+    parts += [style.bad(f"{counts[1]} broken")] if counts[1] else []
+    parts += [style.warn(f"{counts[2]} open")] if counts[2] else []
+    return [f"  gate               {', '.join(parts)}", ""]
+
+
+def _metrics(document: Document, style: Style) -> list[str]:
+    if not document.metrics:
+        return []
+    lines = [style.bold(f"  {'metric':<24}{'value':<10}{'of':<20}worst cell")]
+    for name, value in list(document.metrics.items())[:_MOST_ROWS]:
+        basis = document.metric_basis.get(name)
+        of, worst = "", ""
+        if basis is not None and basis.factors:
+            of = f"product of {len(basis.factors)}"
+        elif basis is not None and basis.denominator is not None:
+            of = f"{basis.numerator or 0:,}/{basis.denominator:,}" if basis.denominator else "nothing to measure"
+        if basis is not None and basis.worst_cell and value is not None and value < 1:
+            worst = fit(basis.worst_cell, 24)
+        shown = pad("unknown" if value is None else _share(value), 10)
+        marked = style.good(shown) if value == 1 else style.warn(shown) if value is None else style.bad(shown)
+        lines.append(f"  {pad(name, 22)}  {marked}{pad(of, 20)}{worst}")
+    if len(document.metrics) > _MOST_ROWS:
+        lines.append(f"  … and {len(document.metrics) - _MOST_ROWS:,} more in the report")
     return [*lines, ""]
 
 
-def _slices(report: Mapping[str, Any]) -> list[str]:
-    if len(report["by_slice"]) < 2:
-        return []
-    rows = [f"  {shorten(name, 30):<30}  {_rate(rate)}" for name, rate in report["by_slice"].items()]
-    return ["  slice", *rows, ""]
+def _share(value: float) -> str:
+    """Never 1 unless it is."""
+    if value == 1:
+        return "1"
+    return min(f"{value:.6f}", "0.999999") if 0 <= value < 1 else f"{value:.6g}"
 
 
-def _failures(report: Mapping[str, Any]) -> list[str]:
-    if not report["failure_counts"]:
+def _rate(rate: Rate | None) -> str:
+    if rate is None:
+        return "unknown"
+    share = "no cells" if rate.rate is None else percent(rate.rate)
+    return f"{rate.passed:,}/{rate.total:,} ({share})"
+
+
+def _slices(document: Document) -> list[str]:
+    if len(document.by_slice) < 2:
         return []
+    items = list(document.by_slice.items())
+    rows = [f"  {pad(name, 32)}  {_rate(rate)}" for name, rate in items[:_MOST_ROWS]]
+    if len(items) > _MOST_ROWS:
+        rows.append(f"  … and {len(items) - _MOST_ROWS:,} more in the report")
+    return [f"  {'slice':<32}  passed", *rows, ""]
+
+
+def _failures(document: Document, style: Style) -> list[str]:
+    if not document.failure_counts:
+        return []
+    counts = sorted(document.failure_counts.items(), key=lambda row: (-row[1], row[0]))
     rows = []
-    for code, count in report["failure_counts"].items():
-        meaning = report["reason_codes"].get(code, "")
-        rows.append(f"  {count:>6}  {code}  {meaning}"[:_WIDTH])
-    return ["   cells  reason", *rows, ""]
-
-
-def _findings(cells: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [(f"{cell['case_id']}/{cell['run']}", finding) for cell in cells for finding in cell["findings"]]
-    lines = []
-    for cell, finding in rows[:_MOST_FINDINGS]:
-        where = f"{cell}" + (f" cycle {finding['cycle']}" if finding["cycle"] else "")
-        steps = ",".join(map(str, finding["steps"][:4]))
-        lines.append(
-            f"  {where}{f' step {steps}' if steps else ''}: {finding['code']} {shorten(finding['detail'], 60)}"
-        )
-        if finding["expected"] is not None or finding["found"] is not None:
-            lines.append(f"      expected {shorten(finding['expected'], 60)}")
-            lines.append(f"      found    {shorten(finding['found'], 60)}")
-    if len(rows) > _MOST_FINDINGS:
-        lines.append(f"  … and {len(rows) - _MOST_FINDINGS} more findings in the report")
-    return [*lines, ""] if lines else []
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    words, lines, line = text.split(), [], ""
-    for word in words:
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = word
+    for code, count in counts[:_MOST_ROWS]:
+        line = f"  {count:>6,}  {fit(code, 60)}"
+        meaning = document.reason_codes.get(code, "")
+        if text_width(line) + 2 + text_width(meaning) <= WIDTH:
+            rows.append(f"{line}  {fit(meaning, WIDTH)}")
         else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+            rows += [line, *(f"{'':<12}{text}" for text in cut_lines(meaning, WIDTH - 12, 3))]
+    if len(counts) > _MOST_ROWS:
+        rows.append(f"  … and {len(counts) - _MOST_ROWS:,} more in the report")
+    return [style.bold("   cells  reason"), *rows, ""]
+
+
+def _cells(document: Document, style: Style) -> list[str]:
+    """The worst cells, each with its first findings."""
+    failed = sum(not cell.passed for cell in document.cells)
+    if not failed:
+        return []
+    lines = [style.bold("  worst first")]
+    for cell in worst_cells(document.cells, _MOST_CELLS):
+        lines.append(f"  {fit(cell.name, 50)}  {str(cell.end).replace('_', ' ')}")
+        if cell.detail:
+            lines += [f"    {line}" for line in cut_lines(cell.detail, WIDTH - 4, 2)]
+        for finding in sorted_findings(cell.findings)[:_MOST_FINDINGS]:
+            lines += finding_lines(cell, finding, {}, style)
+        if len(cell.findings) > _MOST_FINDINGS:
+            lines.append(f"    … and {counted(len(cell.findings) - _MOST_FINDINGS, 'more finding')}")
+    if failed > _MOST_CELLS:
+        lines.append(f"  … and {counted(failed - _MOST_CELLS, 'more cell')} that did not pass")
+    return [*lines, ""]
+
+
+def _foot(document: Document, folder: str, style: Style) -> list[str]:
+    lines = [f"  do-nothing floor   {_rate(document.do_nothing_floor)}"]
+    if document.isolation is not None:
+        first, *rest = wrap(f"{document.isolation.tier}: {document.isolation.claim}", WIDTH - 21)
+        lines += [f"  isolation          {first}", *(f"{'':<21}{line}" for line in rest)]
+    if document.run is not None:
+        lines += [
+            f"  report             {folder}/report.html",
+            f"  look closer        {style.bold(f'proctor show {folder}')}",
+            f"  check the record   proctor verify {folder}",
+        ]
+    return [*lines, ""]

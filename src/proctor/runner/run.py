@@ -30,6 +30,7 @@ from proctor.ledger.entries import CellGrade, RunPlan, RunVerdict, SelfTest, Wor
 from proctor.ledger.keys import Signer, install_signer
 from proctor.ledger.texts import TextStore
 from proctor.ledger.writer import LogWriter
+from proctor.report.formats import renderings
 from proctor.report.model import RunFigures, build_report
 from proctor.runner.attempt import Attempt, run_attempt
 from proctor.runner.floor import do_nothing_floor
@@ -264,6 +265,8 @@ class _Run:
     def _close(self, log: LogWriter, report: dict[str, Any]) -> None:
         self._folder.copy_suite(self._suite, b"".join(_JSON(self._cases[ref.id]) + b"\n" for ref in self._plan.cases))
         path = self._folder.write_json("report.json", report)
+        for name, data in renderings(self._folder.root, report).items():
+            self._folder.write(name, data)
         log.append(
             RunVerdict(
                 gateDigest=self._policy.digest, reportDigest=digest_bytes(path.read_bytes()), verdict=report["verdict"]
