@@ -48,7 +48,7 @@ WORSE: bad.csv is worse than old.csv: the rate fell by 33.3 points, 95% interval
                      passed    rate   95% interval       missing  unknown
   baseline            80/90   88.9%   82.9% to 94.9%           0        0
   candidate           50/90   55.6%   43.6% to 67.5%           0        0
-  difference         -33.3 points   -46.4 to -17.7      p = <0.001
+  difference         -33.3 points   -46.4 to -17.7      p < 0.001
 
 cells: 3 fixed, 33 broken, 47 passed by both, 7 by neither
   broken most: T01 [fraud] 3→1 of 3, T02 [fraud] 3→1 of 3, T04 [fraud] 3→1 of 3,
@@ -56,8 +56,8 @@ cells: 3 fixed, 33 broken, 47 passed by both, 7 by neither
   fixed most: T21 [late] 2→3 of 3, T24 [late] 2→3 of 3, T27 [late] 2→3 of 3
 
 slices, worst first (p Holm-adjusted over 2):
-  fraud             86.7% → 33.3%   -53.3  -67.1 to -21.7      p = 0.002
-  late              90.0% → 66.7%   -23.3  -40.9 to -3.4       p = 0.022
+  fraud             86.7% →  33.3%   -53.3  -67.1 to -21.7      p = 0.002
+  late              90.0% →  66.7%   -23.3  -40.9 to -3.4       p = 0.022
 
 power: 30 independent cases find a true difference of 17.9 points in 80 of 100
   such comparisons

@@ -152,6 +152,12 @@ def test_rows_without_a_run_column_are_the_runs_of_their_case(tmp_path: Path) ->
     assert "no column of runs" in loaded.grid.notes[0]
 
 
+def test_a_side_without_rows_has_every_cell_missing(tmp_path: Path) -> None:
+    found = compare(write(tmp_path, "a.csv", as_csv(ROWS)), write(tmp_path, "b.jsonl", ""))
+    assert (found.candidate.missing, found.candidate.low.passed) == (8, 0)
+    assert found.notes[0].endswith("b.jsonl: no row, so every planned cell is missing")
+
+
 def report(**fields: Any) -> dict[str, Any]:
     cells = [
         {"case_id": "a", "run": 1, "slice": "s", "passed": True, "failures": []},

@@ -5,15 +5,17 @@ Pure.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NoReturn
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NoReturn, TypeVar
 
 from proctor.comparison.columns import Columns
 from proctor.comparison.model import RunLabel, ScoredCell
 from proctor.errors import InputError, Place
 
 __all__ = ["cells_of_rows"]
+
+_T = TypeVar("_T")
 
 _TRUE: Final = frozenset({"true", "1", "1.0", "yes", "y", "t", "pass", "passed", "ok", "success", "correct", "c"})
 _FALSE: Final = frozenset({"false", "0", "0.0", "no", "n", "f", "fail", "failed", "failure", "incorrect", "i"})
@@ -28,22 +30,36 @@ _MAX_TEXT: Final = 1_000
 
 
 class _Row:
-    """One row, its place, and how to read a field of it."""
+    """One row at a time, its place, and how to read a field of it. Texts read before are remembered by
+    column.
+    """
 
-    def __init__(self, file: str, line: int, values: Mapping[str, Any]) -> None:
+    def __init__(self, file: str) -> None:
         self.file = file
-        self.line = line
-        self.values = values
+        self.line = 0
+        self.values: Mapping[str, Any] = {}
+        self._memory: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+
+    def _read(self, column: str | None, parse: Callable[[str], _T]) -> _T | None:
+        """``parse(column)``, or what it gave for the same text in this column."""
+        if column is None:
+            return None
+        value = self.values.get(column)
+        if type(value) is not str:
+            return parse(column) if value is not None else None
+        memory = self._memory[column]
+        if value not in memory:
+            memory[value] = parse(column)
+        found: _T = memory[value]
+        return found
 
     def fault(self, column: str, problem: str, expected: str, found: object, fix: str | None = None) -> NoReturn:
         raise InputError(
             problem, place=Place(self.file, self.line, column), expected=expected, found=found, fix=fix, code="row"
         )
 
-    def raw(self, column: str | None) -> Any:
+    def raw(self, column: str) -> Any:
         """The value, None for null in any spelling."""
-        if column is None:
-            return None
         value = self.values.get(column)
         if isinstance(value, str):
             value = value.strip()
@@ -51,8 +67,11 @@ class _Row:
         return value
 
     def text(self, column: str | None) -> str | None:
+        return self._read(column, self._text)
+
+    def _text(self, column: str) -> str | None:
         value = self.raw(column)
-        if value is None or column is None:
+        if value is None:
             return None
         if isinstance(value, (dict, list)) or (isinstance(value, float) and not value.is_integer()):
             self.fault(column, "not a name", "a text or an integer", value)
@@ -62,8 +81,11 @@ class _Row:
         return text
 
     def number(self, column: str | None) -> float | None:
+        return self._read(column, self._number)
+
+    def _number(self, column: str) -> float | None:
         value = self.raw(column)
-        if value is None or column is None:
+        if value is None:
             return None
         if isinstance(value, str):
             try:
@@ -89,8 +111,11 @@ class _Row:
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text
 
     def passed(self, column: str | None) -> bool | None:
+        return self._read(column, self._passed)
+
+    def _passed(self, column: str) -> bool | None:
         value = self.raw(column)
-        if value is None or column is None:
+        if value is None:
             return None
         word = str(value).lower()
         if word in _TRUE:
@@ -119,8 +144,9 @@ def cells_of_rows(
     seen: dict[tuple[str, RunLabel], int] = {}
     repeats: Counter[str] = Counter()
     words: Counter[str] = Counter()
+    row = _Row(file)
     for line, values in rows:
-        row = _Row(file, line, values)
+        row.line, row.values = line, values
         case = row.text(columns.case)
         if case is None:
             row.fault(str(columns.case), "no case", "the case's id", None)

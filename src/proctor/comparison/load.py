@@ -67,12 +67,16 @@ def grid_of_rows(
 
 
 def _grid(
-    rows: list[tuple[int, Mapping[str, Any]]],
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
     names: tuple[str, ...],
     columns: Columns,
     name: str,
     pass_at: float | None,
 ) -> Loaded:
+    if not names:
+        return Loaded(
+            grid=ScoredGrid(name=name, cells=(), notes=(f"{name}: no row, so every planned cell is missing",))
+        )
     found = guess_columns(names, name, columns)
     cells, notes = cells_of_rows(rows, found, name, pass_at=pass_at)
     return Loaded(grid=ScoredGrid(name=name, cells=tuple(cells), notes=tuple(notes)), columns=found)

@@ -88,7 +88,7 @@ def line_up(old: ScoredGrid, new: ScoredGrid, plan: PlanRules | None) -> Pairs:
         slices=[slices.get(case) for case, _ in keys],
         clusters=cluster_of,
         n_clusters=len(clusters),
-        grouped=bool(groups),
+        grouped=len(clusters) < len(case_names),
         cases=cases,
         case_names=[str(name) for name in case_names],
         old=_arrays(keys, sides[0]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     columns: tuple[str, ...]
-    rows: list[tuple[int, Mapping[str, Any]]]
+    rows: Iterable[tuple[int, Mapping[str, Any]]]
 
 
 def read_table(path: Path) -> Table:
@@ -91,31 +91,35 @@ def _csv(path: Path, delimiter: str | None) -> Table:
     if delimiter is None:
         first = text.partition("\n")[0]
         delimiter = ";" if ";" in first and "," not in first else ","
-    try:
-        return _read_csv(text, file, delimiter)
-    except csv.Error as error:
-        raise InputError(f"not CSV: {error}", place=Place(file), expected="CSV as in RFC 4180") from None
-
-
-def _read_csv(text: str, file: str, delimiter: str) -> Table:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header = [name.strip() for name in next(reader, [])]
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        raise _not_csv(error, file) from None
     _check_header(header, file)
-    rows: list[tuple[int, Mapping[str, Any]]] = []
+    return Table(columns=tuple(header), rows=_csv_rows(reader, header, file))
+
+
+def _not_csv(error: csv.Error, file: str) -> InputError:
+    return InputError(f"not CSV: {error}", place=Place(file), expected="CSV as in RFC 4180")
+
+
+def _csv_rows(reader: Any, header: list[str], file: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     line = reader.line_num + 1
-    for values in reader:
-        if len(values) != len(header):
-            found = f"{len(values)} fields" if values else "a blank line"
-            raise InputError(
-                "a row of another width",
-                place=Place(file, line),
-                expected=f"{len(header)} fields, as in the header",
-                found=found,
-                fix="quote fields that contain the separator, or restore the row that stood there",
-            )
-        rows.append((line, dict(zip(header, values, strict=True))))
-        line = reader.line_num + 1
-    return Table(columns=tuple(header), rows=rows)
+    try:
+        for values in reader:
+            if len(values) != len(header):
+                raise InputError(
+                    "a row of another width",
+                    place=Place(file, line),
+                    expected=f"{len(header)} fields, as in the header",
+                    found=f"{len(values)} fields" if values else "a blank line",
+                    fix="quote fields that contain the separator, or restore the row that stood there",
+                )
+            yield line, dict(zip(header, values, strict=True))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _not_csv(error, file) from None
 
 
 def _check_header(header: list[str], file: str) -> None:

@@ -39,7 +39,7 @@ def _headline(c: Comparison) -> str:
         return "INVALID: no answer can be had from these results."
     change = _change(value, best)
     interval = c.interval
-    unsure = "its error can't be told" if isinstance(interval, CannotTell) else f"95% interval {_points(interval)}"
+    unsure = f"95% interval {_points(interval)}" if isinstance(interval, Interval) else interval.reason
     margin = f" than {_share(c.margin)} points" if c.margin is not None else ""
     if c.verdict == "better":
         return f"BETTER: {c.candidate.name} is better than {c.baseline.name}: {change}, {unsure}."
@@ -63,11 +63,10 @@ def _change(value: float | None, best: float | None) -> str:
 
 
 def _table(c: Comparison) -> list[str]:
-    unit = "group" if c.grouped else "case"
+    size = f"{_many(c.planned, 'planned cell')} of {_many(c.cases, 'case')}"
+    unit = f"in {_many(c.clusters, 'independent group')}" if c.grouped else "; the case is the independent unit"
     lines = [
-        f"{c.planned:,} planned cells of {c.cases:,} cases"
-        + (f" in {c.clusters:,} independent groups" if c.grouped else "")
-        + f"; the {unit} is the independent unit",
+        f"{size} {unit}".replace(" ;", ";"),
         "",
         f"{'':12}{'passed' if c.binary else 'points':>15}{'rate':>8}   {'95% interval':18}{'missing':>8}{'unknown':>9}",
         _side("baseline", c.baseline),
@@ -79,8 +78,7 @@ def _table(c: Comparison) -> list[str]:
     if c.mcnemar is not None:
         m = c.mcnemar
         lines.append(
-            f"  McNemar exact: {m.only_candidate} only the candidate, {m.only_baseline} only the baseline, "
-            f"p = {_p(m.p)}"
+            f"  McNemar exact: {m.only_candidate} only the candidate, {m.only_baseline} only the baseline, {_p(m.p)}"
         )
     if c.seed is not None:
         lines.append(f"  cluster bootstrap: {c.resamples:,} resamples, seed {c.seed}")
@@ -107,8 +105,8 @@ def _difference_line(c: Comparison) -> str:
         return "  difference  none"
     shown = f"{_signed(value)}" if value == best else f"{_signed(value)} to {_signed(best)}"
     ends = "can't tell" if isinstance(interval, CannotTell) else _points(interval)
-    p = "can't tell" if isinstance(c.difference.p, CannotTell) else _p(c.difference.p)
-    return f"  difference {shown:>13} points   {ends:18}  p = {p}"
+    p = "p can't be told" if isinstance(c.difference.p, CannotTell) else _p(c.difference.p)
+    return f"  difference {shown:>13} points   {ends:18}  {p}"
 
 
 def _flips(c: Comparison, cases: int) -> list[str]:
@@ -153,10 +151,10 @@ def _slices(c: Comparison) -> list[str]:
 
 def _slice(item: SliceDifference) -> str:
     name = item.slice if len(item.slice) <= 16 else item.slice[:15] + "…"
-    p = "can't tell" if item.adjusted_p is None else _p(item.adjusted_p)
+    p = "p can't be told" if item.adjusted_p is None else _p(item.adjusted_p)
     return (
-        f"  {name:17}{item.before:>6.1%} → {item.after:<6.1%} {_signed(item.difference.value or 0):>6}  "
-        f"{_ends(item.difference):18}  p = {p}"
+        f"  {name:17}{item.before:>6.1%} → {item.after:>6.1%} {_signed(item.difference.value or 0):>7}  "
+        f"{_ends(item.difference):18}  {p}"
     )
 
 
@@ -168,7 +166,7 @@ def _outlook(c: Comparison) -> list[str]:
     o = c.outlook
     unit = "groups" if c.grouped else "cases"
     if o.detectable is None:
-        return [_wrap(f"power: {o.question}", "  ")]
+        return [f"power: {o.question}"]
     text = (
         f"power: {o.independent:,} independent {unit} find a true difference of {_share(o.detectable)} points "
         "in 80 of 100 such comparisons"
@@ -205,11 +203,16 @@ def _points(interval: Interval) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{share * 100:+.1f}"
+    text = f"{share * 100:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def _share(share: float | None) -> str:
     return "?" if share is None else f"{share * 100:.2g}" if share < 0.1 else f"{share * 100:.1f}"
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _count(value: float) -> str:
@@ -217,7 +220,7 @@ def _count(value: float) -> str:
 
 
 def _p(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
 
 
 def _wrap(text: str, indent: str) -> str:

@@ -6,7 +6,7 @@ that comes twice, is broken evidence.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -40,7 +40,8 @@ class Codes:
 class Board:
     """All planned cells in the plan's order; every array has shape ``(cells,)``.
 
-    ``results[i]`` is None where nothing came back.
+    ``results[i]`` is None where nothing came back. ``coded`` lists the cells of each reason code, critical
+    ones too, and of each outcome but passed.
     """
 
     planned: Sequence[PlannedCell]
@@ -51,11 +52,7 @@ class Board:
     cases: Codes
     clusters: npt.NDArray[np.intp]
     n_clusters: int
-
-    def outcome(self, index: int) -> Outcome:
-        """How the cell ended."""
-        result = self.results[index]
-        return Outcome.MISSING if result is None else result.outcome
+    coded: Mapping[str, list[int]]
 
     def everywhere(self) -> BoolArray:
         """All cells."""
@@ -88,7 +85,19 @@ def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> Boar
         cases=Codes(tuple(str(name) for name in cases), case_of),
         clusters=cluster_of,
         n_clusters=len(clusters),
+        coded=_coded(results, outcomes),
     )
+
+
+def _coded(results: Sequence[CellResult | None], outcomes: Sequence[Outcome]) -> dict[str, list[int]]:
+    coded: dict[str, list[int]] = {}
+    for index, (result, outcome) in enumerate(zip(results, outcomes, strict=True)):
+        if outcome is not Outcome.PASSED:
+            coded.setdefault(outcome.value, []).append(index)
+        if result is not None and (result.codes or result.critical):
+            for code in {*result.codes, *result.critical}:
+                coded.setdefault(code, []).append(index)
+    return coded
 
 
 def _place(
@@ -98,23 +107,21 @@ def _place(
     results: list[CellResult | None],
 ) -> None:
     position = index.get((result.case, result.run))
-    where = Place(field=f"{result.case}/{result.run}")
-    if position is None:
-        raise EvidenceError("a result for a cell that was never planned", place=where, expected="a cell of the plan")
-    if results[position] is not None:
-        raise EvidenceError("two results for one cell", place=where, expected="each planned cell once")
-    for name in ("slice", "group"):
-        said, plan = getattr(result, name), getattr(planned[position], name)
-        if said is not None and said != plan:
-            raise EvidenceError(f"the {name} isn't the planned one", place=where, expected=repr(plan), found=said)
-    if any(denominator < 0 or not 0 <= n <= denominator for n, denominator in result.metrics.values()):
-        raise EvidenceError(
-            "a metric that is no share",
-            place=where,
-            expected="0 ≤ numerator ≤ denominator",
-            found=result.metrics,
-        )
+    if position is None or results[position] is not None:
+        problem = "two results for one cell" if position is not None else "a result for a cell that was never planned"
+        raise _broken(result, problem, "each planned cell once")
+    cell = planned[position]
+    if result.slice is not None and result.slice != cell.slice:
+        raise _broken(result, "the slice isn't the planned one", repr(cell.slice), result.slice)
+    if result.group is not None and result.group != cell.group:
+        raise _broken(result, "the group isn't the planned one", repr(cell.group), result.group)
+    if result.metrics and not all(0 <= n <= of for n, of in result.metrics.values()):
+        raise _broken(result, "a metric that is no share", "0 ≤ numerator ≤ denominator", result.metrics)
     results[position] = result
+
+
+def _broken(result: CellResult, problem: str, expected: str, found: object = None) -> EvidenceError:
+    return EvidenceError(problem, place=Place(field=f"{result.case}/{result.run}"), expected=expected, found=found)
 
 
 def _number(names: Sequence[Hashable]) -> tuple[list[Hashable], npt.NDArray[np.intp]]:

@@ -38,8 +38,8 @@ class Judged:
     """What a rule gives on one reading of the board.
 
     ``figure`` is compared with the rule's threshold, None where there is none. ``at`` marks the cells that
-    stand against the rule. ``note`` says what a number can't. ``undecided``: the rule doesn't hold on this much
-    data, but nothing observed speaks against it either.
+    stand against the rule. ``note`` says what a number can't. ``undecided``: the rule doesn't hold on this
+    much data, but nothing observed speaks against it either.
     """
 
     holds: bool
@@ -129,14 +129,10 @@ def judge(rule: Rule, board: Board, passed: BoolArray, *, worst: bool) -> Judged
 
 def _zero(rule: ZeroRule, board: Board, worst: bool) -> Judged:
     at = np.zeros(len(board.planned), dtype=np.bool_)
-    suffix = None if "." in rule.what else "." + rule.what
-    for index, result in enumerate(board.results):
-        outcome = Outcome.MISSING if result is None else result.outcome
-        if outcome.value == rule.what:
-            at[index] = True
-        elif result is not None and (result.codes or result.critical):
-            codes = (*result.codes, *result.critical)
-            at[index] = any(c == rule.what or (suffix is not None and c.endswith(suffix)) for c in codes)
+    suffix = "." + rule.what
+    for code, cells in board.coded.items():
+        if code == rule.what or ("." not in rule.what and code.endswith(suffix)):
+            at[cells] = True
     if worst and rule.what == Outcome.FAILED.value:
         at |= board.unresolved
     count = int(at.sum())
@@ -175,7 +171,8 @@ def _threshold(rule: ThresholdRule, board: Board, passed: BoolArray) -> Judged:
 
 
 def _clusters_needed(at_least: float) -> str:
-    """How many clusters, all of them passing, lift the lower end of a 95% Wilson interval to ``at_least``: from
+    """How many clusters, all of them passing, lift the lower end of a 95% Wilson interval to ``at_least``:
+    from
     n / (n + z²) ≥ p."""
     if at_least >= 1.0:
         return "infinitely many"

@@ -30,6 +30,7 @@ __all__ = [
     "icc",
     "normal_quantile",
     "t_quantile",
+    "too_few",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -44,6 +45,11 @@ class CannotTell(msgspec.Struct, frozen=True, kw_only=True):
     """No figure, with the reason: too few clusters, or nothing that varies. Never written as 0."""
 
     reason: str
+
+
+def too_few(n: int, what: str = "independent case") -> CannotTell:
+    """Fewer than two of something that must vary to show an error."""
+    return CannotTell(reason=f"{n} {what}{'' if n == 1 else 's'}, at least 2 are needed")
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +169,7 @@ def cluster_interval(
     "Cannot tell" with fewer than two clusters or without variation. Ends aren't cut to [0, 1].
     """
     if clusters.n_clusters < 2:
-        return CannotTell(reason=f"{clusters.n_clusters} independent cluster(s): at least 2 are needed")
+        return too_few(clusters.n_clusters)
     if clusters.is_constant:
         return CannotTell(reason="nothing varies: every cluster has the same mean")
     mean = clusters.mean or 0.0
@@ -181,7 +187,7 @@ def icc(clusters: Clusters) -> Icc | CannotTell:
     """
     g, n = clusters.n_clusters, clusters.n_cells
     if g < 2:
-        return CannotTell(reason=f"{g} independent cluster(s): at least 2 are needed")
+        return too_few(g)
     if n == g:
         return CannotTell(reason="one cell a cluster: likeness inside a cluster can't be seen")
     mean = clusters.mean or 0.0

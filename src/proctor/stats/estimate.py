@@ -21,6 +21,7 @@ from proctor.stats.cluster import (
     effective_n,
     icc,
     normal_quantile,
+    too_few,
 )
 
 __all__ = ["RateEstimate", "rate_estimate", "wilson"]
@@ -52,7 +53,7 @@ def wilson(passed: float, cells: float, *, confidence: float = CONFIDENCE) -> In
     if not 0 <= passed <= cells:
         raise ValueError(f"passed must be between 0 and cells; got {passed} of {cells}")
     if cells < 2:
-        return CannotTell(reason=f"{cells:g} independent cell(s): at least 2 are needed")
+        return too_few(int(cells), "independent cell")
     z = normal_quantile(0.5 + confidence / 2)
     p, z2 = passed / cells, z * z
     centre = (p + z2 / (2 * cells)) / (1 + z2 / cells)
@@ -77,9 +78,7 @@ def rate_estimate(clusters: Clusters, *, confidence: float = CONFIDENCE) -> Rate
     if mean is not None and clusters.n_clusters >= 2 and not clusters.is_constant:
         se = float(cluster_se(clusters.totals, clusters.sizes))
     if mean is None or clusters.n_clusters < 2:
-        interval: Interval | CannotTell = CannotTell(
-            reason=f"{clusters.n_clusters} independent cluster(s): at least 2 are needed"
-        )
+        interval: Interval | CannotTell = too_few(clusters.n_clusters)
     elif binary and clusters.n_cells == clusters.n_clusters:
         interval = wilson(float(clusters.totals.sum()), clusters.n_cells, confidence=confidence)
     else:

@@ -20,6 +20,7 @@ from proctor.stats.cluster import (
     Interval,
     cluster_interval,
     cluster_se,
+    too_few,
 )
 
 __all__ = ["Answer", "Difference", "McNemar", "answer", "mcnemar_exact", "mean_difference", "p_value"]
@@ -69,7 +70,7 @@ def mean_difference(clusters: Clusters, *, confidence: float = CONFIDENCE) -> Di
     """
     mean = clusters.mean
     if mean is None or clusters.n_clusters < 2:
-        reason = CannotTell(reason=f"{clusters.n_clusters} independent cluster(s): at least 2 are needed")
+        reason = too_few(clusters.n_clusters)
         return Difference(
             value=mean,
             cells=clusters.n_cells,

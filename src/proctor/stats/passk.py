@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor.stats.cluster import CannotTell
+from proctor.stats.cluster import CannotTell, too_few
 
 __all__ = ["Reliability", "pass_k"]
 
@@ -56,7 +56,7 @@ def pass_k(runs: Sequence[tuple[int, int]], k: int) -> Reliability:
 def _standard_error(values: Sequence[float]) -> float | CannotTell:
     n = len(values)
     if n < 2:
-        return CannotTell(reason=f"{n} case(s): at least 2 are needed")
+        return too_few(n, "case")
     mean = math.fsum(values) / n
     square = math.fsum((value - mean) ** 2 for value in values)
     if square == 0 or max(values) == min(values):

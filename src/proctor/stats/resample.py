@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from proctor.stats.cluster import CONFIDENCE, CannotTell, Clusters, FloatArray, Interval, normal_quantile
+from proctor.stats.cluster import CONFIDENCE, CannotTell, Clusters, FloatArray, Interval, normal_quantile, too_few
 
 __all__ = ["DEFAULT_RESAMPLES", "DEFAULT_SEED", "Bootstrap", "bootstrap", "bootstrap_means"]
 
@@ -57,7 +57,7 @@ def bootstrap(
     "Cannot tell" with fewer than two clusters or without variation. Raises ``ValueError`` for no resamples.
     """
     if clusters.n_clusters < 2:
-        return CannotTell(reason=f"{clusters.n_clusters} independent cluster(s): at least 2 are needed")
+        return too_few(clusters.n_clusters)
     if clusters.is_constant:
         return CannotTell(reason="nothing varies: every cluster has the same mean")
     estimate = clusters.mean or 0.0
