@@ -34,6 +34,7 @@ class Frame:
     """A data frame of some make: it knows one of the usual methods."""
 
     def __init__(self, method: str) -> None:
+        self.columns = list(ROWS[0])
         setattr(self, method, self._rows)
 
     def _rows(self, orient: str = "records") -> list[dict[str, Any]]:
@@ -158,6 +159,18 @@ def test_a_side_without_rows_has_every_cell_missing(tmp_path: Path) -> None:
     assert found.notes[0].endswith("b.jsonl: no row, so every planned cell is missing")
 
 
+def test_a_guessed_slice_that_changes_within_a_case_is_let_go(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "case,run,passed,kind\na,1,1,x\na,2,1,y\n")
+    loaded = load_grid(path, Columns())
+    assert loaded.columns is not None
+    assert loaded.columns.slice is None
+    assert loaded.grid.notes == (f"{path}: column 'kind' changes within a case, so it is no slice",)
+    assert load_grid(path, Columns(slice="kind")).grid.cells[1].slice == "y"
+    assert load_grid(path, Columns(slice="none")).grid.notes == ()
+    with pytest.raises(InputError, match="no column 'none'"):
+        load_grid(path, Columns(case="none"))
+
+
 def report(**fields: Any) -> dict[str, Any]:
     cells = [
         {"case_id": "a", "run": 1, "slice": "s", "passed": True, "failures": []},
@@ -184,6 +197,17 @@ def test_a_report_is_a_grid_with_its_identity(tmp_path: Path) -> None:
     write(tmp_path, "t.json", json.dumps(report(cells=report()["cells"][:3])))
     with pytest.raises(InputError, match=r"they differ in planned cells: 4 cells.* and 3 cells"):
         compare(tmp_path / "r.json", tmp_path / "t.json")
+
+    class Scored:
+        def to_dict(self) -> dict[str, Any]:
+            return report()
+
+    class Finished:
+        def __init__(self) -> None:
+            self.report = report()
+
+    assert compare(Scored(), Finished()).flips.unresolved == 1
+    assert compare(report(), tmp_path / "r.json").planned == 4
     broken = report()
     broken["cells"][1]["passed"] = 1
     write(tmp_path, "u.json", json.dumps(broken))

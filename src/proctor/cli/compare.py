@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.columns import column_options
+
 if TYPE_CHECKING:
     from proctor.comparison.model import Comparison
 
@@ -16,16 +18,7 @@ __all__ = ["compare"]
 @click.command(name="compare", short_help="Compare a candidate's results with a baseline's.")
 @click.argument("old")
 @click.argument("new")
-@click.option("--case", metavar="COLUMN", help="Column of the case's id.")
-@click.option("--run", metavar="COLUMN", help="Column that tells the runs of a case apart.")
-@click.option("--passed", metavar="COLUMN", help="Column of passed or failed (true/false, 1/0, pass/fail).")
-@click.option("--score", metavar="COLUMN", help="Column of scores from 0 to 1, instead of --passed.")
-@click.option("--pass-at", type=float, metavar="X", help="A score of X or more counts as passed.")
-@click.option("--group", metavar="COLUMN", help="Column of groups: cases that share one aren't independent.")
-@click.option("--slice", metavar="COLUMN", help="Column of slices.")
-@click.option("--status", metavar="COLUMN", help="Column of how a cell ended (missing, infra_error, …).")
-@click.option("--tokens", metavar="COLUMN", help="Column of tokens spent.")
-@click.option("--cost", metavar="COLUMN", help="Column of US dollars spent.")
+@column_options
 @click.option("--plan", metavar="FILE", help="Planned cells (plan.json, or a table): they are the denominator.")
 @click.option("--margin", type=float, metavar="X", help="How much worse is still fine: 0.02 is two points.")
 @click.option(

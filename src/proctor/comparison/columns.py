@@ -13,7 +13,9 @@ import msgspec
 from proctor.codec.models import nearest
 from proctor.errors import InputError, Place
 
-__all__ = ["ROLES", "Columns", "guess_columns"]
+__all__ = ["NO_COLUMN", "ROLES", "Columns", "guess_columns"]
+
+NO_COLUMN: Final = "none"
 
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "case": (
@@ -69,6 +71,8 @@ def guess_columns(names: Sequence[str], file: str, chosen: Columns, *, needs_out
         name = getattr(chosen, role)
         if name is None:
             name = _guess(known, [n for n in names if n not in taken and n not in found.values()])
+        elif name == NO_COLUMN and name not in names and role != "case":
+            name = None
         elif name not in names:
             near = nearest(name, names)
             raise InputError(

@@ -54,6 +54,9 @@ def load_grid(source: Any, columns: Columns, *, name: str = "", pass_at: float |
         grid = given()
         if isinstance(grid, ScoredGrid):
             return Loaded(grid=grid)
+    report = _report_of(source)
+    if report is not None:
+        return Loaded(grid=grid_of_report(report, name or "report"))
     rows = _rows_of(source)
     return grid_of_rows(list(enumerate(rows, start=1)), columns, name or "rows", pass_at=pass_at)
 
@@ -79,7 +82,17 @@ def _grid(
         )
     found = guess_columns(names, name, columns)
     cells, notes = cells_of_rows(rows, found, name, pass_at=pass_at)
+    for role in ("slice", "group"):
+        if getattr(columns, role) is None and getattr(found, role) is not None and not _is_by_case(cells, role):
+            notes.append(f"{name}: column {getattr(found, role)!r} changes within a case, so it is no {role}")
+            found = msgspec.structs.replace(found, **{role: None})
+            cells = [msgspec.structs.replace(cell, **{role: None}) for cell in cells]
     return Loaded(grid=ScoredGrid(name=name, cells=tuple(cells), notes=tuple(notes)), columns=found)
+
+
+def _is_by_case(cells: Iterable[ScoredCell], role: str) -> bool:
+    known: dict[str, str | None] = {}
+    return all(known.setdefault(cell.case, getattr(cell, role)) == getattr(cell, role) for cell in cells)
 
 
 def _load_path(path: Path, columns: Columns, pass_at: float | None) -> Loaded:
@@ -239,6 +252,18 @@ def _read(path: Path) -> bytes:
         raise InputError(
             f"can't read the file: {error.strerror}", place=Place(str(path)), expected="a readable file"
         ) from error
+
+
+def _report_of(source: Any) -> Mapping[str, Any] | None:
+    """A scored report: as plain values, as an object that has one, or as one that turns itself into plain
+    values.
+    """
+    make = getattr(source, "to_dict", None)
+    made = make() if callable(make) and not hasattr(source, "columns") else None
+    for value in (source, getattr(source, "report", None), made):
+        if isinstance(value, Mapping) and isinstance(value.get("cells"), list):
+            return value
+    return None
 
 
 def _rows_of(source: Any) -> list[Mapping[str, Any]]:

@@ -142,6 +142,7 @@ def _labels(known: dict[str, str], what: str, *grids: ScoredGrid) -> None:
                     place=Place(grid.name, field=cell.case),
                     expected=f"the {what} {known[cell.case]!r}, as elsewhere",
                     found=label,
+                    fix=f"name the right column with --{what}, or give --{what} none",
                 )
 
 

@@ -6,6 +6,7 @@ import textwrap
 from typing import Final
 
 from proctor.comparison.model import CaseChange, CaseTable, Comparison, Costs, Side, SliceDifference
+from proctor.errors import shorten
 from proctor.kinds import Verdict
 from proctor.stats.cluster import CannotTell, Interval
 from proctor.stats.paired import Difference
@@ -21,14 +22,14 @@ def render(comparison: Comparison, *, cases: int = _CASES) -> str:
     """The whole answer, first line first: the verdict. ``cases`` of each kind are listed."""
     c = comparison
     blocks = [
-        [*c.stamps] and [_wrap(f"!! {stamp}", "   ") for stamp in c.stamps],
+        [*c.stamps] and [_wrap(f"!! {shorten(stamp, 400)}", "   ") for stamp in c.stamps],
         [_wrap(_headline(c), "  ")],
         _table(c),
         _flips(c, cases),
         _slices(c),
         _outlook(c),
         _costs(c),
-        [_wrap(f"note: {note}", "  ") for note in c.notes],
+        [_wrap(f"note: {shorten(note, 400)}", "  ") for note in c.notes],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -42,9 +43,9 @@ def _headline(c: Comparison) -> str:
     unsure = f"95% interval {_points(interval)}" if isinstance(interval, Interval) else interval.reason
     margin = f" than {_share(c.margin)} points" if c.margin is not None else ""
     if c.verdict == "better":
-        return f"BETTER: {c.candidate.name} is better than {c.baseline.name}: {change}, {unsure}."
+        return f"BETTER: {shorten(c.candidate.name)} is better than {shorten(c.baseline.name)}: {change}, {unsure}."
     if c.verdict == "worse":
-        return f"WORSE: {c.candidate.name} is worse than {c.baseline.name}: {change}, {unsure}."
+        return f"WORSE: {shorten(c.candidate.name)} is worse than {shorten(c.baseline.name)}: {change}, {unsure}."
     if c.verdict == "not worse":
         return f"NOT WORSE by more{margin}: {change}, {unsure}."
     bound = "0" if c.margin is None else f"the margin of -{_share(c.margin)} points"
@@ -133,8 +134,8 @@ def _changed(title: str, table: CaseTable, cases: int) -> list[str]:
 
 
 def _case(row: CaseChange) -> str:
-    place = f" [{row.slice}]" if row.slice else ""
-    return f"{row.case}{place} {_count(row.before)}→{_count(row.after)} of {row.runs}"
+    place = f" [{shorten(row.slice, 24)}]" if row.slice else ""
+    return f"{shorten(row.case, 40)}{place} {_count(row.before)}→{_count(row.after)} of {row.runs}"
 
 
 def _slices(c: Comparison) -> list[str]:
@@ -150,7 +151,7 @@ def _slices(c: Comparison) -> list[str]:
 
 
 def _slice(item: SliceDifference) -> str:
-    name = item.slice if len(item.slice) <= 16 else item.slice[:15] + "…"
+    name = shorten(item.slice, 16)
     p = "p can't be told" if item.adjusted_p is None else _p(item.adjusted_p)
     return (
         f"  {name:17}{item.before:>6.1%} → {item.after:>6.1%} {_signed(item.difference.value or 0):>7}  "
