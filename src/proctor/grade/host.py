@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,13 @@ class GraderProcess:
     def __init__(self, folder: Path, *, timeout_seconds: float = 60.0) -> None:
         self._folder = folder
         self._timeout = timeout_seconds
-        self._child: Child | None = None
-        self.codes: tuple[CodeEntry, ...] = self._ask("codes", reply=tuple[CodeEntry, ...])
+        self._child: Child | None = self._start()
+
+    @cached_property
+    def codes(self) -> tuple[CodeEntry, ...]:
+        """The codes that the suite's graders declare. Raises ``SuiteError`` where the graders can't be loaded."""
+        codes: tuple[CodeEntry, ...] = self._ask("codes", reply=tuple[CodeEntry, ...])
+        return codes
 
     def grade(self, message: EvidenceMessage) -> tuple[Grade, ...]:
         """One grade a grader. Raises ``InfrastructureError`` if the process hangs or dies."""
@@ -90,11 +96,14 @@ class GraderProcess:
             self._child.close()
             self._child = None
 
+    def _start(self) -> Child:
+        return Child(
+            "proctor.grade.host", [str(self._folder)], what="the grader process", timeout_seconds=self._timeout
+        )
+
     def _ask(self, method: str, *arguments: Any, reply: Any) -> Any:
         if self._child is None:
-            self._child = Child(
-                "proctor.grade.host", [str(self._folder)], what="the grader process", timeout_seconds=self._timeout
-            )
+            self._child = self._start()
         try:
             return self._child.ask(method, *arguments, reply=reply)
         except SuiteError:
@@ -191,11 +200,9 @@ def _broken(name: str, detail: str, code: str = "grader_error") -> Grade:
 def main(arguments: list[str]) -> None:
     """Serve the graders of the suite in ``FOLDER``."""
     (folder,) = arguments
-    loaded: list[_Graders] = []
 
-    def graders() -> _Graders:
-        if not loaded:
-            loaded.append(_Graders(Path(folder)))
-        return loaded[0]
+    def load() -> Mapping[str, Callable[..., Any]]:
+        graders = _Graders(Path(folder))
+        return {"codes": graders.codes, "grade": graders.grade}
 
-    serve({"codes": lambda: graders().codes(), "grade": lambda raw: graders().grade(raw)})
+    serve(load)

@@ -6,7 +6,6 @@ the floor is 0.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 
 from proctor.errors import InfrastructureError
@@ -21,7 +20,6 @@ from proctor.suite.load import Suite
 from proctor.suite.model import Case
 from proctor.suite.plan import CaseRef, Cell, Plan
 from proctor.worlds.port import WorldPort
-from proctor.worlds.remote import RemoteWorld
 from proctor.worlds.schedule import Schedule
 
 __all__ = ["do_nothing_floor"]
@@ -44,18 +42,19 @@ class _Forgetful:
         """There is nothing to commit."""
 
 
-def do_nothing_floor(suite: Suite, plan: Plan, cases: Sequence[Case], graders: GraderProcess) -> Rate | None:
+def do_nothing_floor(
+    suite: Suite, plan: Plan, cases: Sequence[Case], world: WorldPort, graders: GraderProcess
+) -> Rate | None:
     """Cases that pass although nothing was done, over the plan's cases; None (unknown) where the world breaks.
 
     Every case's world is set up here, so this is also where a case that contradicts its world is found:
     ``SuiteError``.
     """
     by_id = {case.id: case for case in cases}
-    with contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)) as world:
-        try:
-            passed = sum(_passes(suite, plan, by_id[ref.id], ref, world=world, graders=graders) for ref in plan.cases)
-        except InfrastructureError:
-            return None
+    try:
+        passed = sum(_passes(suite, plan, by_id[ref.id], ref, world=world, graders=graders) for ref in plan.cases)
+    except InfrastructureError:
+        return None
     return Rate.of(passed, len(plan.cases))
 
 

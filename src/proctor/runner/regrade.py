@@ -7,6 +7,7 @@ the agent and the world were given can't be changed afterwards, so a case that d
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.score.cells import CellRecord, missing_cell
 from proctor.suite.load import Suite, load_suite
 from proctor.suite.model import Case
+from proctor.worlds.remote import RemoteWorld
 
 __all__ = ["Change", "Regraded", "changes", "regrade"]
 
@@ -59,9 +61,11 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
     suite = suite if suite is not None else _kept_suite(record)
     cases = record.cases if kept else _edited_cases(record, suite)
     policy = gate_policy(suite)
-    graders = GraderProcess(suite.folder)
     refs = {ref.id: ref for ref in record.plan.cases}
-    try:
+    with (
+        contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)) as world,
+        contextlib.closing(GraderProcess(suite.folder)) as graders,
+    ):
         cells = []
         for cell in record.plan.cells():
             ref = refs[cell.case_id]
@@ -71,9 +75,7 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
             else:
                 cells.append(grade_cell(graders, cases[cell.case_id], ref, cell, left))
         codes = code_meanings(graders)
-        floor = do_nothing_floor(suite, record.plan, tuple(cases.values()), graders)
-    finally:
-        graders.close()
+        floor = do_nothing_floor(suite, record.plan, tuple(cases.values()), world, graders)
     summary, decision = judge_cells(record.plan, cells, policy, suite)
     figures = RunFigures(
         run_id=record.registered.runId,

@@ -89,26 +89,30 @@ def run_suite(
     clock = clock or SystemClock()
     suite = load_suite(request.suite)
     policy = gate_policy(suite)
-    cases = suite.cases(request.seed)
     command = resolve_agent(request.agent, shipped=suite.agents, shipped_folder=suite.agents_folder, folder=Path.cwd())
-    plan = make_plan(
-        suite,
-        cases,
-        command.candidate,
-        gate_digest=policy.digest,
-        seed=request.seed,
-        runs=request.runs,
-        selection=request.selection,
-    )
-    limits = AgentLimits()
-    isolation = isolation_for(plan.isolation, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
-    with contextlib.closing(GraderProcess(suite.folder)) as graders:
+    with (
+        contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)) as world,
+        contextlib.closing(GraderProcess(suite.folder)) as graders,
+    ):
+        cases = suite.cases(request.seed)
+        plan = make_plan(
+            suite,
+            cases,
+            command.candidate,
+            gate_digest=policy.digest,
+            seed=request.seed,
+            runs=request.runs,
+            selection=request.selection,
+        )
+        limits = AgentLimits()
+        isolation = isolation_for(plan.isolation, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
         # Before anything is written or any agent started: the suite's code loads, and every case fits its world.
-        floor = do_nothing_floor(suite, plan, cases, graders)
+        codes = code_meanings(graders)
+        floor = do_nothing_floor(suite, plan, cases, world, graders)
         run_id = _run_id(clock.now_ns())
         folder = RunFolder.create(request.out or Path("runs") / run_id)
-        run = _Run(suite, plan, cases, policy, command, isolation, folder, run_id, graders, clock)
-        return run.execute(floor, on_cell)
+        run = _Run(suite, plan, cases, policy, command, isolation, folder, run_id, world, graders, clock)
+        return run.execute(floor, codes, on_cell)
 
 
 def _run_id(started_ns: int) -> str:
@@ -129,17 +133,19 @@ class _Run:
         isolation: Isolation,
         folder: RunFolder,
         run_id: str,
+        world: RemoteWorld,
         graders: GraderProcess,
         clock: Clock,
     ) -> None:
         self._suite, self._plan, self._policy = suite, plan, policy
         self._cases = {case.id: case for case in cases}
         self._command, self._isolation, self._clock = command, isolation, clock
-        self._folder, self._run_id, self._graders = folder, run_id, graders
+        self._folder, self._run_id = folder, run_id
+        self._world, self._graders = world, graders
         self._refs: Mapping[str, CaseRef] = {ref.id: ref for ref in plan.cases}
         self._records: list[CellRecord] = []
 
-    def execute(self, floor: Rate | None, on_cell: Callable[[Progress], None]) -> FinishedRun:
+    def execute(self, floor: Rate | None, codes: Mapping[str, str], on_cell: Callable[[Progress], None]) -> FinishedRun:
         """All of it, in order. The report's times are the log's own, so that it can be made again from the record."""
         signer = install_signer(os.environ)
         believe_own_key(self._folder.root.absolute().parent, signer)
@@ -155,7 +161,7 @@ class _Run:
                 texts.close()
                 closed = worker_log.close()
             log.append(WorkerLog(origin=closed.origin, rootSha256=closed.root.hex(), size=closed.size))
-            report = self._report(floor, started_ns, log.last_ns)
+            report = self._report(floor, codes, started_ns, log.last_ns)
             self._close(log, report)
         return FinishedRun(folder=self._folder.root, report=report, verdict=Verdict[report["verdict"]])
 
@@ -176,22 +182,13 @@ class _Run:
         return started_ns
 
     def _work(self, log: LogWriter, recorder: Recorder, on_cell: Callable[[Progress], None]) -> None:
-        world = RemoteWorld(self._suite.folder, self._suite.spec.world)
-        try:
-            for cell in self._plan.cells():
-                world = self._run_cell(cell, log, recorder, world, on_cell)
-        finally:
-            world.close()
+        for cell in self._plan.cells():
+            record = self._run_cell(cell, log, recorder)
+            self._records.append(record)
+            on_cell(Progress(record=record, done=len(self._records), planned=self._plan.size))
 
-    def _run_cell(
-        self,
-        cell: Cell,
-        log: LogWriter,
-        recorder: Recorder,
-        world: RemoteWorld,
-        on_cell: Callable[[Progress], None],
-    ) -> RemoteWorld:
-        """Run a cell to its end, again where infrastructure failed; the world that may be used next."""
+    def _run_cell(self, cell: Cell, log: LogWriter, recorder: Recorder) -> CellRecord:
+        """Run a cell to its end, again where infrastructure failed."""
         case, ref = self._cases[cell.case_id], self._refs[cell.case_id]
         attempts: list[Attempt] = []
         while True:
@@ -200,7 +197,7 @@ class _Run:
                 case,
                 cell,
                 retry=len(attempts),
-                world=world,
+                world=self._world,
                 recorder=recorder,
                 folder=self._folder,
                 command=self._command,
@@ -210,8 +207,7 @@ class _Run:
             attempts.append(attempt)
             if attempt.outcome is not Outcome.INFRA_ERROR:
                 break
-            world.close()
-            world = RemoteWorld(self._suite.folder, self._suite.spec.world)
+            self._world.restart()
             if len(attempts) > self._plan.infrastructure_retries:
                 break
         self._folder.write_trace(self._run_id, cell, ((a.name, a.steps) for a in attempts))
@@ -228,9 +224,7 @@ class _Run:
             )
         )
         log.commit()
-        self._records.append(record)
-        on_cell(Progress(record=record, done=len(self._records), planned=self._plan.size))
-        return world
+        return record
 
     def _recorded(self, attempts: list[Attempt]) -> Recorded:
         last = attempts[-1]
@@ -250,7 +244,9 @@ class _Run:
             usage=CellUsage(calls=sum(a.calls for a in attempts), seconds=sum(a.elapsed_ms for a in attempts) / 1000),
         )
 
-    def _report(self, floor: Rate | None, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def _report(
+        self, floor: Rate | None, codes: Mapping[str, str], started_ns: int, finished_ns: int
+    ) -> dict[str, Any]:
         summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite)
         figures = RunFigures(
             run_id=self._run_id,
@@ -258,7 +254,7 @@ class _Run:
             finished=utc_text(finished_ns),
             isolation=self._isolation.summary(),
             floor=floor,
-            codes=code_meanings(self._graders),
+            codes=codes,
         )
         return build_report(self._plan, self._records, summary, decision, figures)
 

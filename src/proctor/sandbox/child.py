@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -176,27 +176,33 @@ def apply_limits(pid: int, *, memory_bytes: int, file_bytes: int) -> None:
         prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def serve(methods: dict[str, Callable[..., Any]]) -> None:
-    """The child's side: answer requests on stdin/stdout until the parent closes the pipe.
+def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
+    """The child's side: load the suite's code, then answer requests on stdin/stdout until the parent closes the pipe.
 
-    What the suite's code prints goes to stderr, so that it can't be taken for an answer.
+    Loading starts at once, so that it goes on while the parent does something else; what it raises is the answer to
+    every request. What the suite's code prints goes to stderr, so that it can't be taken for an answer.
     """
     requests = os.dup(0)
     answers = os.dup(1)
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
+    methods, broken = _answer(load)
     while (frame := read_frame(requests)) is not None:
         method, arguments = msgspec.msgpack.decode(frame)
-        try:
-            reply = _Reply(value=_pack(methods[method](*arguments)), fault=None)
-        except ProctorError as error:
-            reply = _Reply(value=None, fault=Fault.of(error))
-        except Exception as error:  # noqa: BLE001 - a suite's code may raise anything
-            reply = _Reply(
-                value=None,
-                fault=Fault(
-                    family="InfrastructureError", problem=f"{type(error).__name__}: {error}", code="suite_code"
-                ),
-            )
-        write_frame(answers, _pack(reply))
+        fault = broken
+        value: Any = None
+        if methods is not None:
+            value, fault = _answer(lambda: methods[method](*arguments))  # noqa: B023 - called before the next turn
+        write_frame(answers, _pack(_Reply(value=None if fault else _pack(value), fault=fault)))
+
+
+def _answer(action: Callable[[], T]) -> tuple[T | None, Fault | None]:
+    """What an action gives, or its error ready to travel: a suite's code may raise anything."""
+    try:
+        return action(), None
+    except ProctorError as error:
+        return None, Fault.of(error)
+    except Exception as error:  # noqa: BLE001
+        problem = f"{type(error).__name__}: {error}"
+        return None, Fault(family="InfrastructureError", problem=problem, code="suite_code")

@@ -6,6 +6,7 @@ name → text or bytes. Same seed, same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -37,14 +38,16 @@ def main(arguments: list[str]) -> None:
     """Serve the function of ``FOLDER REFERENCE``."""
     folder, reference = arguments
 
-    def cases(seed: int) -> list[dict[str, Any]]:
-        made = load_attribute(Path(folder), reference)(seed)
+    def load() -> Mapping[str, Callable[..., Any]]:
+        function = load_attribute(Path(folder), reference)
+        return {"cases": lambda seed: cases(function(seed)), "corpus": lambda seed: corpus(function(seed))}
+
+    def cases(made: Any) -> list[dict[str, Any]]:
         if not isinstance(made, list) or not all(isinstance(row, dict) for row in made):
             raise SuiteError(f"{reference} made no cases", expected="a list of dicts", found=type(made).__name__)
         return made
 
-    def corpus(seed: int) -> dict[str, bytes]:
-        made = load_attribute(Path(folder), reference)(seed)
+    def corpus(made: Mapping[str, str | bytes]) -> dict[str, bytes]:
         return {name: text.encode() if isinstance(text, str) else bytes(text) for name, text in made.items()}
 
-    serve({"cases": cases, "corpus": corpus})
+    serve(load)

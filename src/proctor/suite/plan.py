@@ -120,7 +120,7 @@ def make_plan(
     picked = _select(cases, chosen)
     if not picked:
         raise UsageError("the selection leaves no case", expected=", ".join(c.id for c in cases[:10]))
-    digests = {case.id: digest_json(msgspec.to_builtins(case)) for case in cases}
+    digests = {case.id: case_digest(case) for case in cases}
     return Plan(
         proctor=__version__,
         suite=suite.spec.name,
@@ -133,7 +133,7 @@ def make_plan(
         candidate=candidate,
         seed=seed,
         runs=runs if runs is not None else suite.spec.runs,
-        cases=tuple(CaseRef(id=c.id, slice=c.slice, group=c.group or c.id, digest=case_digest(c)) for c in picked),
+        cases=tuple(CaseRef(id=c.id, slice=c.slice, group=c.group or c.id, digest=digests[c.id]) for c in picked),
         isolation=suite.spec.isolation,
         selection=chosen,
         synthetic_only=suite.spec.synthetic_only,

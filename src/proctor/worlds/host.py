@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +82,10 @@ class _Host:
 def main(arguments: list[str]) -> None:
     """Serve the world of ``FOLDER FILE`` until the parent goes away."""
     folder, file = arguments
-    host: list[_Host] = []
 
-    def ask(name: str) -> Any:
-        def call(*args: Any) -> Any:
-            if not host:
-                host.append(_Host(find_world(Path(folder), file)))
-            return getattr(host[0], name)(*args)
+    def load() -> Mapping[str, Callable[..., Any]]:
+        host = _Host(find_world(Path(folder), file))
+        names = ("tools", "facts", "reset", "begin_cycle", "call", "event", "logical_digest", "dump")
+        return {name: getattr(host, name) for name in names}
 
-        return call
-
-    names = ("tools", "facts", "reset", "begin_cycle", "call", "event", "logical_digest", "dump")
-    serve({name: ask(name) for name in names})
+    serve(load)

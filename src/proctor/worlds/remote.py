@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +31,24 @@ class RemoteWorld:
     """The supervisor's end of a world process."""
 
     def __init__(self, folder: Path, file: str, *, timeout_seconds: float = 60.0) -> None:
-        self._child = Child(
-            "proctor.worlds.host", [str(folder), file], what="the world's process", timeout_seconds=timeout_seconds
-        )
+        self._arguments = [str(folder), file]
+        self._timeout = timeout_seconds
         self._setup: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
-        try:
-            self._tools = self._child.ask("tools", reply=list[ToolSpec])
-        except BaseException:
-            self._child.close()
-            raise
+        self._child = self._start()
 
-    @property
+    def _start(self) -> Child:
+        return Child("proctor.worlds.host", self._arguments, what="the world's process", timeout_seconds=self._timeout)
+
+    def restart(self) -> None:
+        """A new process in place of one that failed."""
+        self._child.close()
+        self._setup = None
+        self._child = self._start()
+
+    @cached_property
     def tools(self) -> Sequence[ToolSpec]:
-        """What agents may be offered."""
-        return self._tools
+        """What agents may be offered. Raises ``SuiteError`` where the world can't be loaded."""
+        return self._child.ask("tools", reply=list[ToolSpec])
 
     @property
     def pid(self) -> int:
