@@ -6,19 +6,20 @@ import functools
 import importlib
 import itertools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from proctor.agents.resolve import AgentCommand, resolve_agent
-from proctor.clock import SystemClock
+import msgspec
+
 from proctor.errors import Place
+from proctor.gateway.gateway import Gateway, Shown
 from proctor.gateway.recorder import Recorder
-from proctor.grade.model import Evidence, Grade
-from proctor.runner.attempt import run_attempt
+from proctor.grade.model import Evidence, Finding, Grade
+from proctor.ledger.trace import steps_of
 from proctor.suite.load import Suite, load_suite, parse_case
 from proctor.suite.model import Case
-from proctor.suite.plan import Cell
+from proctor.worlds.schedule import Schedule
 from proctor.worlds.session import Session
 from proctor.worlds.state import open_bytes, read_state
 
@@ -76,43 +77,76 @@ class _Log:
         pass
 
 
-def command(agent: str) -> AgentCommand:
-    loaded = suite()
-    return resolve_agent(
-        f"builtin:{agent}", shipped=loaded.agents, shipped_folder=loaded.agents_folder, folder=loaded.agents_folder
-    )
+@functools.cache
+def importer() -> ModuleType:
+    """The shipped importer as a module, to be driven in this process."""
+    folder = str(suite().agents_folder)
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module("importer")
+    finally:
+        sys.path.remove(folder)
 
 
-def attempt(agent: str, seed: int = 1, files: int = 300) -> Evidence:
-    """Run a shipped agent on the corpus of a seed; the evidence, as a grader gets it."""
-    chosen = case(seed, files)
-    cell = Cell(chosen.id, 1)
-    done = run_attempt(
-        suite(),
-        chosen,
-        cell,
-        retry=0,
-        world=Session(modules()["world"].desk),
-        recorder=Recorder(_Log(), _Log()),
-        command=command(agent),
-        clock=SystemClock(),
-        world_seed="1",
-    )
-    assert done.outcome is None, (done.outcome, done.detail)
-    assert done.before is not None
-    assert done.after is not None
+class Crash(Exception):
+    """The harness ends the agent here."""
+
+
+class Wire:
+    """What an agent speaks into, without a process: the same calls, the same errors."""
+
+    def __init__(self, gateway: Gateway, cycle: int) -> None:
+        self._gateway = gateway
+        self.cycle = cycle
+
+    def call(self, tool: str, **args: Any) -> Any:
+        shown: Shown = self._gateway.call(tool, msgspec.json.encode(args))
+        if shown.crash:
+            raise Crash
+        if shown.error is not None:
+            data = {"code": shown.error, "retryable": shown.error == "temporary"}
+            raise importer().Failure({"message": shown.message, "data": data})
+        return msgspec.json.decode(shown.result)
+
+    def read(self, tool: str, **args: Any) -> Any:
+        return importer().Wire.read(self, tool, **args)
+
+
+def play(agent: Callable[[Wire], None], seed: int = 1, files: int = 300, *, case_changes: Any = None) -> Evidence:
+    """Let a function work through every cycle of a corpus, in this process; the evidence, as a grader gets it."""
+    chosen = msgspec.structs.replace(case(seed, files), **(case_changes or {}))
+    session, recorder = Session(modules()["world"].desk), Recorder(_Log(), _Log())
+    session.reset(chosen.setup, "1")
+    before = session.dump()
+    schedule = Schedule(chosen.faults, chosen.events)
+    gateway = Gateway(session, recorder, attempt="a", contract=suite().spec.contract, schedule=schedule)
+    ended = []
+    for cycle in range(1, chosen.cycles + 1):
+        gateway.begin_cycle(cycle)
+        try:
+            agent(Wire(gateway, cycle))
+            gateway.finish(b"null")
+            ended.append("finished")
+        except Crash:
+            ended.append("injected_crash")
+    entries, texts = recorder.take()
     return Evidence(
         case=chosen.public(),
         key=chosen.key,
         expect=chosen.expect,
-        before=read_state(open_bytes(done.before)),
-        after=read_state(open_bytes(done.after)),
-        steps=done.steps,
+        before=read_state(open_bytes(before)),
+        after=read_state(open_bytes(session.dump())),
+        steps=tuple(step for _, step in steps_of(entries, texts.__getitem__)),
         answer=None,
-        answers=done.answers,
-        ended=done.ended,
+        ended=tuple(ended),
         grader="robust_import",
     )
+
+
+@functools.cache
+def careful(seed: int = 1, files: int = 300) -> Evidence:
+    """The evidence of the careful importer."""
+    return play(lambda wire: importer().Importer(wire).run(), seed, files)
 
 
 def grade(evidence: Evidence) -> Grade:
@@ -126,3 +160,7 @@ def metrics(graded: Grade) -> dict[str, float | None]:
 
 def codes(graded: Grade) -> set[str]:
     return {finding.code for finding in graded.findings}
+
+
+def found(graded: Grade, code: str) -> list[Finding]:
+    return [finding for finding in graded.findings if finding.code == code]

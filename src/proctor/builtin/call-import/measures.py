@@ -7,7 +7,7 @@ the files then due are those whose deadline has come; at the end of the last one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from account import Account, Fault, Row
@@ -30,6 +30,7 @@ class Moment:
     cycle: int
     rows: tuple[Row, ...]
     by_id: dict[str, list[Row]]
+    right: dict[str, bool] = field(default_factory=dict)
 
 
 class Measures:
@@ -42,12 +43,19 @@ class Measures:
         for cycle in account.cycles:
             for file_id in cycle.written:
                 self.first_cycle.setdefault(file_id, cycle.number)
+        self.first_reported: dict[str, int] = {}
+        for cycle in account.cycles:
+            for file_id in cycle.reported:
+                self.first_reported.setdefault(file_id, cycle.number)
         self._wrong: dict[int, tuple[str, ...]] = {}
+        self._moments: dict[int, Moment] = {}
 
     def moment(self, cycle: int) -> Moment:
         """The end of a cycle."""
-        record = self.account.cycles[cycle - 1]
-        return Moment(cycle=cycle, rows=record.register, by_id=self.account.rows_of(cycle))
+        if cycle not in self._moments:
+            rows = self.account.cycles[cycle - 1].register
+            self._moments[cycle] = Moment(cycle=cycle, rows=rows, by_id=self.account.rows_of(cycle))
+        return self._moments[cycle]
 
     def zone_of(self, file: FileTruth) -> str:
         """The zone in force when the file was first confirmed, or when it was due."""
@@ -91,13 +99,18 @@ class Measures:
 
     def right_in(self, file_id: str, moment: Moment) -> bool:
         """Whether a file is as it must be: one right row, or, inadmissible, none and reported as failed."""
+        known = moment.right.get(file_id)
+        if known is None:
+            known = moment.right[file_id] = self._right_in(file_id, moment)
+        return known
+
+    def _right_in(self, file_id: str, moment: Moment) -> bool:
         file, rows = self.truth.files.get(file_id), moment.by_id.get(file_id, [])
         if file is None:
             return not rows
         if file.admissible:
             return len(rows) == 1 and not self.wrong_fields(rows[0])
-        reported = any(file_id in cycle.reported for cycle in self.account.cycles[: moment.cycle])
-        return not rows and reported
+        return not rows and self.first_reported.get(file_id, moment.cycle + 1) <= moment.cycle
 
     def unrecovered(self, fault: Fault, moment: Moment) -> list[str]:
         """The touched ids that should be right by now and aren't, sorted."""
