@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -13,8 +14,9 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import call_import_kit as kit
 import pytest
+
+import call_import_kit as kit
 
 SEEDS = range(1, 13)
 NAME = re.compile(
@@ -88,7 +90,7 @@ def test_no_fault_leaves_work_open_where_the_zone_changes_or_the_corpus_ends(see
     plan = build(seed).plan
     changes = [zone.from_cycle for zone in plan.zones[1:]]
     crashes = sorted(s.cycle for s in plan.strikes if s.kind == "crash")
-    assert all(b - a > 1 for a, b in zip(crashes, crashes[1:], strict=False))
+    assert all(b - a > 1 for a, b in itertools.pairwise(crashes))
     for cycle in (*crashes, *plan.walk_cycles):
         assert cycle + 1 not in changes
         assert cycle < plan.cycles

@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import call_import_kit as kit
 import msgspec
 import pytest
 
+import call_import_kit as kit
 from proctor.grade.model import Evidence, Grade, Metric
 
 Importer: Any = kit.importer().Importer
@@ -224,6 +224,24 @@ def test_a_lapse_in_conduct_leaves_the_metrics_whole(agent: type) -> None:
     assert set(kit.metrics(graded(agent)).values()) == {1.0}
 
 
+def test_a_file_that_appears_meanwhile_may_be_left_for_the_next_cycle() -> None:
+    class Patient(Importer):
+        """Leaves whatever appears during its walk."""
+
+        def write(self, new: list[Any]) -> None:
+            events = [e for e in kit.case(1).events if e.cycle == self.wire.cycle and e.after and e.do == "add_file"]
+            newcomers = {event.args["file"]["file_id"] for event in events}
+            self.calls = {i: c for i, c in self.calls.items() if i not in newcomers or self.refusal(c)}
+            super().write([call for call in new if call.id in self.calls])
+            left.update(newcomers - self.calls.keys())
+
+    left: set[str] = set()
+    grade = graded(Patient)
+    assert len(left) >= 4
+    assert grade.findings == ()
+    assert set(kit.metrics(grade).values()) == {1.0}
+
+
 def test_a_finding_says_where_what_was_expected_and_what_was_found() -> None:
     (finding, *_) = kit.found(graded(OffTheCode), "wrong_field")
     assert finding.field == "manager"
@@ -349,7 +367,7 @@ def naive_metrics(evidence: Evidence) -> dict[str, tuple[int, int]]:
     key, register = evidence.key["files"], sorted(evidence.after.rows("register"), key=lambda row: row["position"])
     zone_of_cycle = {}
     for zone in evidence.key["zones"]:
-        zone_of_cycle.update({c: zone["version"] for c in range(zone["from_cycle"], 21)})
+        zone_of_cycle.update(dict.fromkeys(range(zone["from_cycle"], 21), zone["version"]))
     admissible = [file for file in key if file["fault"] is None]
     by_id: dict[str, list[Any]] = {}
     for row in register:

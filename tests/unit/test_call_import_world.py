@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import call_import_kit as kit
 import pytest
 
+import call_import_kit as kit
 from proctor.worlds.session import Session
 
 
