@@ -9,11 +9,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-import jiter
 import msgspec
+
+from proctor.codec.json_strict import Limits, parse_json
+from proctor.errors import InputError
 
 __all__ = [
     "ERROR_NUMBERS",
+    "LINE_LIMIT",
     "PROTOCOL",
     "EndReason",
     "Garbage",
@@ -28,6 +31,8 @@ __all__ = [
 
 PROTOCOL = "proctor.agent/1"
 LINE_LIMIT = 4 * 1024 * 1024
+_ID_LIMIT = 200
+_LIMITS = Limits(max_bytes=LINE_LIMIT)
 
 ERROR_NUMBERS = {
     "denied": -32001,
@@ -41,6 +46,8 @@ ERROR_NUMBERS = {
     "unknown_tool": -32602,
     "no_user": -32601,
     "unknown_method": -32601,
+    "parse_error": -32700,
+    "invalid_request": -32600,
 }
 """Error code → JSON-RPC number. Only ``temporary`` may be tried again."""
 
@@ -60,7 +67,11 @@ class EndReason(StrEnum):
 
 
 class Garbage(Exception):
-    """A line that is no request: the cycle ends."""
+    """A line that is no request: the cycle ends. ``code`` is ``parse_error`` or ``invalid_request``."""
+
+    def __init__(self, message: str, code: str = "invalid_request") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,16 +135,21 @@ _encode = msgspec.json.Encoder().encode
 def read_request(line: bytes) -> Request:
     """A request from one line. Raises ``Garbage`` for what is no JSON-RPC request.
 
-    A request whose parameters don't fit comes back with ``problem`` set and is answered with −32602.
+    The whole line must be strict JSON (each key once, finite numbers, at most 128 levels), since what it says is
+    recorded and read again. A request whose parameters don't fit comes back with ``problem`` set and is answered
+    with −32602.
     """
     try:
-        jiter.from_json(line, allow_inf_nan=False, catch_duplicate_keys=True)
+        parse_json(line, limits=_LIMITS)
+    except InputError as error:
+        raise Garbage(f"not strict JSON: {error.message}", "parse_error") from None
+    try:
         envelope = _envelope.decode(line)
     except (ValueError, msgspec.MsgspecError) as error:
         raise Garbage(f"not a JSON-RPC 2.0 request: {error}") from None
     identity = bytes(envelope.id)
-    if not identity or identity[:1] not in b'"-0123456789':
-        raise Garbage("a request needs an id that is a number or a text")
+    if not identity or identity[:1] not in b'"-0123456789' or len(identity) > _ID_LIMIT:
+        raise Garbage(f"a request needs an id that is a number or a text of at most {_ID_LIMIT} bytes")
     params = bytes(envelope.params)
     try:
         if envelope.method == "call":

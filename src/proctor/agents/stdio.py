@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import selectors
 import signal
 import subprocess
@@ -25,6 +24,8 @@ from proctor.sandbox.child import apply_limits
 __all__ = ["AgentLimits", "AgentProcess", "Ended", "Line"]
 
 _STDERR_KEPT = 16 * 1024
+_STDERR_READS = 64
+_LOOK_EVERY_SECONDS = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,7 @@ class AgentProcess:
     ) -> None:
         self._limits = limits
         self._clock = clock
-        self._home = tempfile.TemporaryDirectory(prefix="proctor-agent-")
+        self._home = tempfile.TemporaryDirectory(prefix="proctor-agent-", ignore_cleanup_errors=True)
         try:
             self._process = subprocess.Popen(
                 list(command),
@@ -100,24 +101,26 @@ class AgentProcess:
             except BlockingIOError:
                 if not self._wait_writable():
                     return False
-            except (BrokenPipeError, OSError):
+            except OSError:
                 return False
         return True
 
     def receive(self) -> Line | Ended:
-        """The next line, or why there is none."""
+        """The next line, or why there is none. Limits come first: buffered lines don't outlive the deadline."""
         while True:
-            end = self._pending.find(b"\n")
-            if end >= 0:
-                line = bytes(self._pending[:end])
-                del self._pending[: end + 1]
-                return Line(line)
-            if self._read_bytes > self._limits.output_bytes or len(self._pending) > LINE_LIMIT:
+            if self._read_bytes > self._limits.output_bytes:
                 return Ended("output_limit")
             remaining = self._deadline - self._clock.monotonic()
             if remaining <= 0:
                 return Ended("timeout")
-            if not self._pump(remaining):
+            end = self._pending.find(b"\n", 0, LINE_LIMIT + 1)
+            if end >= 0:
+                line = bytes(self._pending[:end])
+                del self._pending[: end + 1]
+                return Line(line)
+            if len(self._pending) > LINE_LIMIT:
+                return Ended("output_limit")
+            if not self._pump(min(remaining, _LOOK_EVERY_SECONDS)):
                 return Ended("exit")
 
     def close(self, *, grace_seconds: float = 0.0) -> int | None:
@@ -129,14 +132,12 @@ class AgentProcess:
         return self._status
 
     def _end(self, grace_seconds: float) -> int | None:
-        status: int | None = None
-        if grace_seconds > 0:
-            with contextlib.suppress(BrokenPipeError, OSError):
+        status = self._process.poll()
+        if status is None and grace_seconds > 0:
+            with contextlib.suppress(OSError):
                 if self._process.stdin is not None:
                     self._process.stdin.close()
-            status = _wait(self._process, grace_seconds)
-        else:
-            status = self._process.poll()
+            status = self._wait(grace_seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -144,10 +145,36 @@ class AgentProcess:
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
-                with contextlib.suppress(BrokenPipeError, OSError):
+                with contextlib.suppress(OSError):
                     stream.close()
         self._home.cleanup()
         return status
+
+    def _wait(self, seconds: float) -> int | None:
+        """The exit status, if the agent ends within ``seconds``. What it still writes is taken in, so that a full
+        pipe can't keep it from ending. Where the system tells of a process's end (Linux), nothing is polled."""
+        until = self._clock.monotonic() + seconds
+        end = _end_descriptor(self._process.pid)
+        if end is not None:
+            self._selector.register(end, selectors.EVENT_READ, "end")
+        try:
+            while self._process.poll() is None and (remaining := until - self._clock.monotonic()) > 0:
+                for key, _ in self._selector.select(remaining if end is not None else min(remaining, 0.005)):
+                    if key.data != "end":
+                        self._take_rest(key.fd, key.data)
+        finally:
+            if end is not None:
+                self._selector.unregister(end)
+                os.close(end)
+        return self._process.poll()
+
+    def _take_rest(self, fd: int, name: str) -> None:
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(fd, 1 << 16)
+            if not data:
+                self._selector.unregister(fd)
+            elif name == "stderr":
+                self._keep_stderr(data)
 
     @property
     def pid(self) -> int:
@@ -171,8 +198,11 @@ class AgentProcess:
         return False
 
     def _pump(self, seconds: float) -> bool:
-        """Take in what is there; False once stdout has ended."""
-        for key, _ in self._selector.select(seconds):
+        """Take in what is there. False once nothing more will come: stdout has ended, or the agent is gone and what
+        it wrote is read (a process that it left behind may hold the pipe open for ever)."""
+        gone = self._process.poll() is not None
+        ready = self._selector.select(0.0 if gone else seconds)
+        for key, _ in ready:
             try:
                 data = os.read(key.fd, 1 << 16)
             except BlockingIOError:
@@ -183,30 +213,32 @@ class AgentProcess:
                 self._pending += data
                 self._read_bytes += len(data)
             elif data:
-                self._stderr += data[: max(0, _STDERR_KEPT - len(self._stderr))]
+                self._keep_stderr(data)
             else:
                 self._selector.unregister(key.fd)
-        return True
+        return bool(ready) or not gone
+
+    def _keep_stderr(self, data: bytes) -> None:
+        self._stderr += data[: max(0, _STDERR_KEPT - len(self._stderr))]
 
     def _drain_stderr(self) -> None:
+        """What is left of stderr; at most a bounded number of reads, since a process that escaped may go on."""
         stream = self._process.stderr
         if stream is None:
             return
         with contextlib.suppress(OSError, ValueError):
-            while data := os.read(stream.fileno(), 1 << 16):
-                self._stderr += data[: max(0, _STDERR_KEPT - len(self._stderr))]
+            for _ in range(_STDERR_READS):
+                data = os.read(stream.fileno(), 1 << 16)
+                if not data:
+                    return
+                self._keep_stderr(data)
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """The exit status, None if the process still runs after that time. Wakes at once where the system can tell."""
-    if hasattr(os, "pidfd_open"):
-        with contextlib.suppress(ProcessLookupError):
-            pidfd = os.pidfd_open(process.pid)
-            try:
-                select.select([pidfd], [], [], seconds)
-            finally:
-                os.close(pidfd)
-            return process.poll()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return process.wait(seconds)
-    return process.poll()
+def _end_descriptor(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends, where there is such a thing."""
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

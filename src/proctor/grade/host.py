@@ -30,6 +30,11 @@ from proctor.worlds.state import open_bytes, read_state
 __all__ = ["CodeEntry", "EvidenceMessage", "GraderProcess", "main"]
 
 
+_to_json = msgspec.json.Encoder().encode
+"""Evidence and grades travel as JSON: an agent's integers may have more digits than other encodings hold, and what an
+agent says must never decide whether it can be graded."""
+
+
 class CodeEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A code that the suite's graders declare, namespaced."""
 
@@ -71,6 +76,10 @@ class EvidenceMessage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+_message_from_json = msgspec.json.Decoder(EvidenceMessage).decode
+_grades_from_json = msgspec.json.Decoder(tuple[Grade, ...]).decode
+
+
 class GraderProcess:
     """The supervisor's end. Restarts its child if that dies, so that one bad grade costs one cell."""
 
@@ -87,8 +96,9 @@ class GraderProcess:
 
     def grade(self, message: EvidenceMessage) -> tuple[Grade, ...]:
         """One grade a grader. Raises ``InfrastructureError`` if the process hangs or dies."""
-        grades: tuple[Grade, ...] = self._ask("grade", message, reply=tuple[Grade, ...])
-        return grades
+        states = (message.before, message.after)
+        told = _to_json(msgspec.structs.replace(message, before=b"", after=b""))
+        return _grades_from_json(self._ask("grade", told, *states, reply=bytes))
 
     def close(self) -> None:
         """End the process."""
@@ -118,6 +128,7 @@ class _Graders:
 
     def __init__(self, folder: Path) -> None:
         values, place = read_toml(folder / "suite.toml")
+        self._folder = folder
         self._spec = convert(values, SuiteSpec, place=place)
         self._graders: list[tuple[str, Callable[[Evidence], Grade], frozenset[str] | None]] = []
         self._critical: set[str] = set()
@@ -133,18 +144,24 @@ class _Graders:
     def codes(self) -> list[CodeEntry]:
         return self._codes
 
-    def grade(self, raw: Any) -> list[Grade]:
-        message = msgspec.convert(raw, EvidenceMessage)
+    def grade(self, told: bytes, before: bytes, after: bytes) -> bytes:
+        message = msgspec.structs.replace(_message_from_json(told), before=before, after=after)
         grades = []
         for name, function, declared in self._graders:
             try:
                 grade = function(message.evidence(name))
-                grades.append(self._checked(name, grade, declared))
+                checked = self._checked(name, grade, declared)
+                _to_json(checked)
+                grades.append(checked)
             except Exception as error:  # noqa: BLE001 - a suite's grader may raise anything
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                detail = f"{name}: {type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-                grades.append(Grade(grader=name, findings=(Finding(code="grader_error", detail=detail[:500]),)))
-        return grades
+                grades.append(_broken(name, f"{type(error).__name__}: {error}{self._where(error)}"))
+        return _to_json(grades)
+
+    def _where(self, error: Exception) -> str:
+        """The line of the suite's own code that an error went through last."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).parent == self._folder]
+        return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
     def _add(self, folder: Path, name: str) -> None:
         if name == "contract":

@@ -6,6 +6,7 @@ graders decide. Left out: grading, and trying again.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +18,10 @@ from proctor.agents.resolve import AgentCommand
 from proctor.agents.stdio import AgentLimits, AgentProcess
 from proctor.clock import Clock
 from proctor.codec.json_strict import parse_json
-from proctor.errors import InfrastructureError
+from proctor.errors import InfrastructureError, SuiteError
 from proctor.gateway.gateway import Gateway
 from proctor.gateway.recorder import Recorder
+from proctor.grade.registry import is_known
 from proctor.kinds import Outcome
 from proctor.ledger.entries import (
     AgentEnd,
@@ -88,8 +90,8 @@ def run_attempt(
         running.reset(world_seed)
         running.all_cycles()
         outcome, code, detail = _judge(running.results)
-    except InfrastructureError as error:
-        outcome, code, detail = Outcome.INFRA_ERROR, error.code or "infra_error", error.message
+    except (InfrastructureError, SuiteError) as error:  # a suite's mistake that shows only now is not the agent's
+        outcome, code, detail = Outcome.INFRA_ERROR, _registered(error.code), _printable(error.message)
     elapsed_ms = running.elapsed_ms()
     calls = running.gateway.n_calls
     recorder.record(
@@ -203,7 +205,11 @@ class _Running:
                 limits=AgentLimits(seconds=seconds),
                 clock=self._clock,
             )
+        except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
+            return CycleResult(reason=EndReason.NOT_STARTED, detail=f"the program can't be started: {error.strerror}")
         except OSError as error:
+            if error.errno == errno.ENOEXEC:
+                return CycleResult(reason=EndReason.NOT_STARTED, detail="the program is not executable here")
             raise InfrastructureError(f"the agent's process can't be started: {error}", code="agent_start") from error
         return run_cycle(
             agent,
@@ -246,6 +252,16 @@ def _answer_check(suite: Suite) -> Callable[[bytes], str | None]:
     if answer is None:
         return lambda _: None
     return lambda text: answer.problem(parse_json(text))
+
+
+def _registered(code: str | None) -> str:
+    """A reason code of the registry; what else may be said stands in the detail."""
+    return code if code is not None and is_known(code) else str(Outcome.INFRA_ERROR)
+
+
+def _printable(text: str) -> str:
+    """Text that UTF-8 can say, so that it reads back from the record as it was."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _judge(results: list[CycleResult]) -> tuple[Outcome | None, str | None, str]:

@@ -24,6 +24,8 @@ from proctor.gateway.gateway import Gateway
 __all__ = ["CycleResult", "run_cycle"]
 
 _EXIT_GRACE_SECONDS = 2.0
+MOST_REQUESTS = 100_000
+MOST_SHOWN_BYTES = 256 * 1024 * 1024
 _ENDS = {"timeout": EndReason.TIMEOUT, "output_limit": EndReason.OUTPUT_LIMIT}
 
 
@@ -69,12 +71,17 @@ def run_cycle(
 def _exit_reason(status: int | None) -> tuple[EndReason, str]:
     if status == 0:
         return EndReason.EXITED, "the process ended without finish"
-    what = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
+    if status is None:
+        return EndReason.EXITED, "it closed its output without finish, and had to be ended"
+    what = f"signal {-status}" if status < 0 else f"status {status}"
     return EndReason.CRASHED, f"the process ended with {what}"
 
 
 def _converse(agent: AgentProcess, gateway: Gateway, answer_problem: Callable[[bytes], str | None]) -> CycleResult:
-    while True:
+    """Request by request. What an agent asks and is shown is kept in memory until its attempt is over, so both are
+    bounded here."""
+    shown_bytes = 0
+    for _ in range(MOST_REQUESTS):
         received = agent.receive()
         if isinstance(received, Ended):
             if received.why in _ENDS:
@@ -83,21 +90,36 @@ def _converse(agent: AgentProcess, gateway: Gateway, answer_problem: Callable[[b
         try:
             request = read_request(received.data)
         except Garbage as error:
-            agent.send(error_line(b"null", "garbage", str(error)))
+            agent.send(error_line(b"null", error.code, str(error)))
             return CycleResult(reason=EndReason.GARBAGE, detail=f"{error}; line: {received.data[:120]!r}")
         if request.method == "finish" and request.problem is None:
-            problem = answer_problem(request.body)
-            if problem is None:
-                gateway.finish(request.body)
-                agent.send(result_line(request.id, b"{}"))
-                status = agent.close(grace_seconds=_EXIT_GRACE_SECONDS)
-                return CycleResult(reason=EndReason.FINISHED, answer=request.body, exit_status=status)
-            agent.send(error_line(request.id, "bad_answer", problem))
+            finished = _finish(agent, gateway, request, answer_problem)
+            if finished is not None:
+                return finished
             continue
         reply = _answer(gateway, request)
         if reply is None:
             return CycleResult(reason=EndReason.INJECTED_CRASH, detail="the harness ended the agent on schedule")
+        shown_bytes += len(reply)
+        if shown_bytes > MOST_SHOWN_BYTES:
+            detail = f"output limit: asked for more than {MOST_SHOWN_BYTES:,} bytes"
+            return CycleResult(reason=EndReason.OUTPUT_LIMIT, detail=detail)
         agent.send(reply)
+    return CycleResult(reason=EndReason.OUTPUT_LIMIT, detail=f"output limit: more than {MOST_REQUESTS:,} requests")
+
+
+def _finish(
+    agent: AgentProcess, gateway: Gateway, request: Request, answer_problem: Callable[[bytes], str | None]
+) -> CycleResult | None:
+    """The end of the cycle, or None where the answer doesn't fit and the agent may try again."""
+    problem = answer_problem(request.body)
+    if problem is not None:
+        agent.send(error_line(request.id, "bad_answer", problem))
+        return None
+    gateway.finish(request.body)
+    agent.send(result_line(request.id, b"{}"))
+    status = agent.close(grace_seconds=_EXIT_GRACE_SECONDS)
+    return CycleResult(reason=EndReason.FINISHED, answer=request.body, exit_status=status)
 
 
 def _answer(gateway: Gateway, request: Request) -> bytes | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.errors import InfrastructureError
+from proctor.errors import InfrastructureError, SuiteError
 from proctor.grade.host import EvidenceMessage, GraderProcess
 from proctor.grade.model import Finding, Grade
 from proctor.grade.registry import REASONS
@@ -86,5 +86,5 @@ def _grades(graders: GraderProcess, case: Case, recorded: Recorded, before: byte
     )
     try:
         return graders.grade(message)
-    except InfrastructureError as error:
+    except (InfrastructureError, SuiteError) as error:
         return (Grade(grader="graders", findings=(Finding(code="grader_error", detail=error.message[:500]),)),)

@@ -91,7 +91,7 @@ class Child:
     def __init__(self, module: str, arguments: list[str], *, what: str, timeout_seconds: float = 60.0) -> None:
         self._what = what
         self._timeout = timeout_seconds
-        self._home = tempfile.TemporaryDirectory(prefix="proctor-child-")
+        self._home = tempfile.TemporaryDirectory(prefix="proctor-child-", ignore_cleanup_errors=True)
         root = str(Path(__file__).resolve().parents[2])
         program = (
             f"import sys; sys.path.insert(0, {root!r}); sys.dont_write_bytecode = True; "
@@ -125,9 +125,18 @@ class Child:
         return self._process.pid
 
     def ask(self, method: str, *arguments: Any, reply: type[T]) -> T:
-        """Send a request and wait for its answer. Raises what the child raised, or ``InfrastructureError``."""
+        """Send a request and wait for its answer. Raises what the child raised, or ``InfrastructureError``; and
+        ``SuiteError`` for arguments that can't be handed over."""
         try:
-            write_frame(self._in, _pack((method, arguments)))
+            request = _pack((method, arguments))
+        except (OverflowError, TypeError, ValueError) as error:
+            raise SuiteError(
+                f"{self._what} can't be given this value: {error}",
+                expected="texts, finite numbers, and integers within 64 bits",
+                code="value",
+            ) from error
+        try:
+            write_frame(self._in, request)
             frame = read_frame(self._out, timeout_seconds=self._timeout)
         except (BrokenPipeError, InfrastructureError) as error:
             self.kill()
@@ -137,10 +146,14 @@ class Child:
         if frame is None:
             self.kill()
             raise InfrastructureError(f"{self._what} ended unasked", found=self._last_words(), code="child")
-        answer = msgspec.msgpack.decode(frame, type=_Reply)
-        if answer.fault is not None:
-            answer.fault.raise_again()
-        return msgspec.msgpack.decode(answer.value or b"\xc0", type=reply)
+        try:
+            answer = msgspec.msgpack.decode(frame, type=_Reply)
+            if answer.fault is not None:
+                answer.fault.raise_again()
+            return msgspec.msgpack.decode(answer.value or b"\xc0", type=reply)
+        except msgspec.MsgspecError as error:
+            self.kill()
+            raise InfrastructureError(f"{self._what} answered {method} with nonsense: {error}", code="child") from error
 
     def kill(self) -> None:
         """End it and everything in its session, now."""
@@ -153,7 +166,7 @@ class Child:
         self.kill()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                with contextlib.suppress(BrokenPipeError):
+                with contextlib.suppress(OSError):
                     stream.close()
         self._stderr.close()
         self._home.cleanup()
@@ -170,10 +183,12 @@ def apply_limits(pid: int, *, memory_bytes: int, file_bytes: int) -> None:
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is None:
         return
+    ceilings = ((resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_FSIZE, file_bytes), (resource.RLIMIT_CORE, 0))
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        prlimit(pid, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-        prlimit(pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-        prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        for kind, ceiling in ceilings:
+            hard = prlimit(pid, kind)[1]  # a lower one that already holds may not be raised
+            limit = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
+            prlimit(pid, kind, (limit, limit))
 
 
 def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:

@@ -79,9 +79,12 @@ _BROKEN = frozenset({"grader_error", "unregistered_code"})
 def cell_record(identity: Mapping[str, Any], graded: GradedCell, **facts: Any) -> CellRecord:
     """A record from an attempt's end and its grades. ``identity`` is case_id, run, slice and group.
 
-    A cell passes only if the attempt ended well, at least one grader spoke, and none found anything.
+    A cell passes only if the attempt ended well, at least one grader spoke, and none found anything. Where the
+    attempt itself decided, a grader that couldn't make sense of what was left adds no code.
     """
     findings = [finding for grade in graded.grades for finding in grade.findings]
+    if graded.outcome is not None:
+        findings = [finding for finding in findings if finding.code not in _BROKEN]
     codes = _in_order([graded.code] if graded.code else [], (finding.code for finding in findings))
     outcome = graded.outcome
     if outcome is None:

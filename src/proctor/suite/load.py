@@ -25,7 +25,7 @@ from proctor.suite.model import AgentEntry, Case, SuiteSpec
 __all__ = ["Suite", "builtin_suites", "load_suite", "parse_case"]
 
 BUILTIN = Path(__file__).resolve().parent.parent / "builtin"
-_LEFT_OUT = {"__pycache__", "agents", "README.md"}
+_LEFT_OUT = {"__pycache__", "agents", "README.md", "runs"}
 
 
 class _AgentsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,7 +52,13 @@ class Suite:
         """The policy that agents are shown."""
         if self.spec.policy is None:
             return None
-        return self._inside(self.spec.policy, "policy").read_text(encoding="utf-8")
+        path = self._inside(self.spec.policy, "policy")
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SuiteError(
+                f"the policy can't be read: {error}", place=Place(str(path)), expected="UTF-8 text", code="encoding"
+            ) from None
 
     @cached_property
     def agents(self) -> tuple[AgentEntry, ...]:
@@ -101,14 +107,19 @@ class Suite:
         return tuple(cases.values())
 
     def files(self) -> list[Path]:
-        """The files that make the suite what it is: all but its agents, its README, and caches."""
-        return sorted(
-            path
-            for path in self.folder.rglob("*")
-            if path.is_file()
-            and not path.is_symlink()
-            and not any(part in _LEFT_OUT or part.startswith(".") for part in path.relative_to(self.folder).parts)
-        )
+        """The files that make the suite what it is: all but its agents, its README, caches, and runs made inside its
+        folder."""
+        found: list[Path] = []
+        folders = [self.folder]
+        while folders:
+            for path in folders.pop().iterdir():
+                if path.name in _LEFT_OUT or path.name.startswith(".") or path.is_symlink():
+                    continue
+                if path.is_dir() and not (path / "plan.json").is_file() and not (path / "ledger").is_dir():
+                    folders.append(path)
+                elif path.is_file():
+                    found.append(path)
+        return sorted(found)
 
     @cached_property
     def digest(self) -> str:
