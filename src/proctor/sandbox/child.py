@@ -206,10 +206,10 @@ def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
     while (frame := read_frame(requests)) is not None:
         method, arguments = msgspec.msgpack.decode(frame)
         fault = broken
-        value: Any = None
+        value: bytes | None = None
         if methods is not None:
-            value, fault = _answer(lambda: methods[method](*arguments))  # noqa: B023 - called before the next turn
-        write_frame(answers, _pack(_Reply(value=None if fault else _pack(value), fault=fault)))
+            value, fault = _answer(lambda: _pack(methods[method](*arguments)))  # noqa: B023 - called before the next turn
+        write_frame(answers, _pack(_Reply(value=value, fault=fault)))
 
 
 def _answer(action: Callable[[], T]) -> tuple[T | None, Fault | None]:

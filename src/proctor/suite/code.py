@@ -42,21 +42,28 @@ def load_file(folder: Path, file: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except ProctorError:
+    except ProctorError as error:
+        if error.place is None:
+            error.place = Place(str(path), _line_in(error, path))
         raise
     except SyntaxError as error:
         raise SuiteError(
             f"{error.msg}", place=Place(str(path), error.lineno), expected="valid Python", code="suite_code"
         ) from error
     except Exception as error:
-        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         raise SuiteError(
             f"the file can't be loaded: {type(error).__name__}: {error}",
-            place=Place(str(path), lines[-1] if lines else None),
+            place=Place(str(path), _line_in(error, path)),
             expected="a file that runs on its own",
             code="suite_code",
         ) from error
     return module
+
+
+def _line_in(error: BaseException, path: Path) -> int | None:
+    """The line of a file that an error went through last."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] if lines else None
 
 
 def load_attribute(folder: Path, reference: str) -> Any:

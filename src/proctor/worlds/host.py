@@ -13,7 +13,6 @@ from proctor.worlds.api import World
 from proctor.worlds.port import Answer, ResetProof
 from proctor.worlds.session import Session
 from proctor.worlds.signature import ToolSpec
-from proctor.worlds.state import open_bytes, read_state
 
 __all__ = ["find_world", "main"]
 
@@ -43,20 +42,6 @@ class _Host:
     def tools(self) -> list[ToolSpec]:
         return list(self._session.tools)
 
-    def facts(self) -> dict[str, Any]:
-        self._session.reset({}, "facts")
-        tables = read_state(open_bytes(self._session.dump())).tables
-        return {
-            "tools": [op.name for op in self._world.tools.values()],
-            "events": {op.name: list(op.parameters.names) for op in self._world.events.values()},
-            "touched": {
-                op.name: [sorted(op.reads), sorted(op.writes)]
-                for op in (*self._world.tools.values(), *self._world.events.values())
-            },
-            "tables": sorted(tables),
-            "undocumented": [op.name for op in self._world.tools.values() if not op.spec.description],
-        }
-
     def reset(self, setup: dict[str, list[dict[str, Any]]] | None, seed: str) -> ResetProof:
         """``setup`` is None for the same case again."""
         if setup is not None:
@@ -85,7 +70,7 @@ def main(arguments: list[str]) -> None:
 
     def load() -> Mapping[str, Callable[..., Any]]:
         host = _Host(find_world(Path(folder), file))
-        names = ("tools", "facts", "reset", "begin_cycle", "call", "event", "logical_digest", "dump")
+        names = ("tools", "reset", "begin_cycle", "call", "event", "logical_digest", "dump")
         return {name: getattr(host, name) for name in names}
 
     serve(load)

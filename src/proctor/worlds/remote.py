@@ -7,24 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from proctor.sandbox.child import Child
 from proctor.worlds.port import Answer, ResetProof
 from proctor.worlds.signature import ToolSpec
 
-__all__ = ["RemoteWorld", "WorldFacts"]
-
-
-class WorldFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a suite can be checked against: names of tools, tables and events (with their parameters), and what each
-    operation declares to touch, as (reads, writes)."""
-
-    tools: tuple[str, ...]
-    events: dict[str, tuple[str, ...]]
-    touched: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-    tables: tuple[str, ...]
-    undocumented: tuple[str, ...]
+__all__ = ["RemoteWorld"]
 
 
 class RemoteWorld:
@@ -54,10 +41,6 @@ class RemoteWorld:
     def pid(self) -> int:
         """The world's process."""
         return self._child.pid
-
-    def facts(self) -> WorldFacts:
-        """Names to check a suite against."""
-        return self._child.ask("facts", reply=WorldFacts)
 
     def reset(self, setup: Mapping[str, Sequence[Mapping[str, Any]]], seed: str) -> ResetProof:
         """Start over from the case's rows. They travel once for a ``setup`` object."""
