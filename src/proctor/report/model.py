@@ -1,7 +1,7 @@
 """The report as data: what ``report.json`` holds and every rendering is made from. Pure.
 
-The figures depend on the plan and the cells alone; what differs between two runs of the same thing (ids, times) stands
-under ``run``. Left out: rendering.
+The figures depend on the plan and the cells alone; what differs between two runs of the same thing (ids,
+times) stands under ``run``. Left out: rendering.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from proctor.gate.decide import Decision
 from proctor.kinds import Outcome, Verdict
 from proctor.score.cells import CellRecord
 from proctor.score.summary import Rate, Summary
+from proctor.stats.describe import CellFact, describe
 from proctor.suite.plan import Plan
 
 __all__ = ["NOT_CLAIMED", "REPORT_VERSION", "RunFigures", "build_report"]
@@ -29,7 +30,9 @@ NOT_CLAIMED = (
 
 
 class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands beside the cells in a run's report. ``floor`` is what an agent that does nothing would score."""
+    """What stands beside the cells in a run's report. ``floor`` is what an agent that does nothing would
+    score.
+    """
 
     run_id: str
     started: str
@@ -59,6 +62,7 @@ def build_report(
         "pilot_pass": None,
         "overall": msgspec.to_builtins(summary.overall),
         "overall_bounds": {"low": decision.rate_low, "high": decision.rate_high, "unresolved": decision.unresolved},
+        "statistics": msgspec.to_builtins(describe([_fact(cell) for cell in cells])),
         "coverage": summary.coverage.rate,
         "all_runs_pass": msgspec.to_builtins(summary.all_runs_pass),
         "by_run": [msgspec.to_builtins(rate) for rate in summary.by_run],
@@ -100,6 +104,16 @@ def _reasons(decision: Decision, plan: Plan) -> Sequence[str]:
     if plan.selection.is_whole:
         return decision.reasons
     return (*decision.reasons, "this is a partial plan: part of the suite's cells was left out, so it can't pass")
+
+
+def _fact(cell: CellRecord) -> CellFact:
+    return CellFact(
+        case=cell.case_id,
+        passed=cell.passed,
+        unresolved=cell.outcome.is_unresolved,
+        slice=cell.slice,
+        group=cell.group,
+    )
 
 
 def _cell(cell: CellRecord) -> dict[str, Any]:
