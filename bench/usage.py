@@ -21,8 +21,8 @@ from proctor.usage.reduce import reduce_careful, reduce_usage
 
 CHECKPOINT = {"checkpoint_id", "run_id", "parent_checkpoint_id", "sequence", "state", "record_sha256"}
 MANIFEST = {
-    "schema_version", "evaluation_id", "candidate_id", "attempt_set_closed", "budget", "attempts", "runs", "checkpoints",
-    "provenance",
+    "schema_version", "evaluation_id", "candidate_id", "attempt_set_closed", "budget", "attempts", "runs",
+    "checkpoints", "provenance",
 }  # fmt: skip
 HASH = re.compile(r"[0-9a-f]{64}")
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")

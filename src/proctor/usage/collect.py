@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from proctor import __version__
+from proctor._version import __version__
 from proctor.errors import UsageError
 from proctor.kinds import INTEGER_LIMIT
 from proctor.usage.counts import add_all, zero_counts
