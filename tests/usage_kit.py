@@ -14,7 +14,9 @@ def digest(record: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def request(request_id: str, given: int, made: int, cached: int = 0, reasoning: int = 0, **extra: Any) -> dict[str, Any]:
+def request(
+    request_id: str, given: int, made: int, cached: int = 0, reasoning: int = 0, **extra: Any
+) -> dict[str, Any]:
     raw = {
         "input_tokens": given,
         "input_tokens_details": {"cached_tokens": cached},
@@ -34,7 +36,9 @@ def request(request_id: str, given: int, made: int, cached: int = 0, reasoning: 
     return {"request_id": request_id, "provider": "openai.responses", "raw_usage": raw, "normalized": normalized}
 
 
-def pair(*chains: list[list[dict[str, Any]]], failed: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def pair(
+    *chains: list[list[dict[str, Any]]], failed: tuple[int, ...] = ()
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A pair with one attempt a chain; a chain lists, checkpoint by checkpoint, the requests that each one adds."""
     head = {"schema_version": 1, "evaluation_id": "eval", "candidate_id": "cand"}
     attempts, runs, points, records = [], [], [], []
@@ -44,7 +48,9 @@ def pair(*chains: list[list[dict[str, Any]]], failed: tuple[int, ...] = ()) -> t
         attempts.append({**ids, "retry_index": 0, "outcome": outcome, "run_ids": [f"run-{number}"]})
         session = {"session_id": f"session-{number}" if number % 2 else None}
         tip = f"cp-{number}-{len(chain) - 1}"
-        runs.append({"run_id": f"run-{number}", "attempt_id": ids["attempt_id"], **session, "terminal_checkpoint_id": tip})
+        runs.append(
+            {"run_id": f"run-{number}", "attempt_id": ids["attempt_id"], **session, "terminal_checkpoint_id": tip}
+        )
         evidence: list[dict[str, Any]] = []
         for sequence, added in enumerate(chain):
             evidence = [*evidence, *copy.deepcopy(added)]
