@@ -14,6 +14,7 @@ from proctor.ledger.checks import EntryRule
 from proctor.ledger.trust import TRUST_NAME, TrustFile, load_trust
 from proctor.ledger.verify import verify_log
 from proctor.verification.cell import prove_cell
+from proctor.verification.regrade import grade_again
 from proctor.verification.run import verify_run
 from proctor.verification.text import cell_text, log_text, run_text
 
@@ -27,17 +28,19 @@ __all__ = ["verify"]
 )
 @click.option("--cell", help="Prove that one cell's grade and record are in the log, e.g. C/3.")
 @click.option("--log-only", is_flag=True, help="RUN is a bare log: check structure, signatures and canonical bytes.")
+@click.option("--no-code", is_flag=True, help="Don't run the suite's graders again: a lower claim, and it says so.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found as JSON.")
-def verify(run: Path, trust_path: Path | None, cell: str | None, log_only: bool, as_json: bool) -> int:
+def verify(run: Path, trust_path: Path | None, cell: str | None, log_only: bool, no_code: bool, as_json: bool) -> int:
     """Check the record of RUN byte by byte, by keys that you believe.
 
-    Keys come from the trust file, never from the run. Exit codes: 0 intact and complete, 1 intact but incomplete,
-    2 broken (each fault is named with its place).
+    Keys come from the trust file, never from the run. The cells are graded again from the record, with the graders that
+    the run keeps (--no-code leaves that out), and the report must come out as it was. Exit codes: 0 intact and
+    complete, 1 intact but incomplete, 2 broken (each fault is named with its place).
     """
     trust = _trust(run, trust_path)
     if log_only:
         return _log_only(run, trust, as_json=as_json)
-    check = verify_run(run, trust)
+    check = verify_run(run, trust, regrade=None if no_code or cell else grade_again)
     if cell is not None and check.exit_code != 2:
         proof = prove_cell(run, cell)
         _print(proof, cell_text(proof), as_json=as_json)

@@ -50,7 +50,7 @@ class RunCheck(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that checking a run gave.
 
     ``gaps`` are planned cells without a grade, ``notes`` things worth knowing that are no fault. ``size`` and ``root``
-    are the run's log's. ``regrade`` is ``done``, ``not asked``, or why it could not be done.
+    are the run's log's. ``regrade`` is ``done``, ``differs``, ``not asked``, or why it could not be done.
     """
 
     run: str

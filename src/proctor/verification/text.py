@@ -9,6 +9,10 @@ from proctor.verification.model import RunCheck
 __all__ = ["cell_text", "log_text", "run_text"]
 
 _MOST = 20
+_REGRADE = {
+    "done": "done: grades and report come out the same from the record",
+    "not asked": "not asked: that the grades follow from the record was not checked",
+}
 _TRUST = {
     Trust.UNSIGNED: "unsigned: no believed key stands behind this",
     Trust.SELF_SIGNED: "self-signed: whoever holds the signing key could have made all of it",
@@ -24,7 +28,7 @@ def run_text(check: RunCheck) -> str:
         f"integrity     {check.integrity.value}",
         f"completeness  {check.completeness.value}: {cells}, run {state}",
         f"trust         {_TRUST[check.trust]}{_by(check.witnesses)}",
-        f"regrade       {check.regrade}",
+        f"regrade       {_REGRADE.get(check.regrade, check.regrade)}",
         f"run           {check.run_id or 'unknown'}, {check.n_events} events",
         f"log           {check.origin or 'unknown origin'}, {check.size} entries, root {check.root}",
     ]
