@@ -34,6 +34,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "gate": ("proctor.cli.gate:gate", "Hold recorded outcomes against a gate: a table, a report, or a run."),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),
     "verify": ("proctor.cli.verify:verify", "Check a run's record byte by byte: intact? complete? whose word?"),
+    "seal": ("proctor.cli.seal:seal", "Sign a statement about a run that is intact and complete."),
+    "keys": ("proctor.cli.keys:keys", "Make, show, rotate and trust signing keys."),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
     "reasons": ("proctor.cli.reasons:reasons", "The reason codes: what each means and who mends it."),
     "score-final-state": (

@@ -18,7 +18,7 @@ from proctor.verification.regrade import grade_again
 from proctor.verification.run import verify_run
 from proctor.verification.text import cell_text, log_text, run_text
 
-__all__ = ["verify"]
+__all__ = ["trust_for", "verify"]
 
 
 @click.command()
@@ -37,7 +37,7 @@ def verify(run: Path, trust_path: Path | None, cell: str | None, log_only: bool,
     the run keeps (--no-code leaves that out), and the report must come out as it was. Exit codes: 0 intact and
     complete, 1 intact but incomplete, 2 broken (each fault is named with its place).
     """
-    trust = _trust(run, trust_path)
+    trust = trust_for(run, trust_path)
     if log_only:
         return _log_only(run, trust, as_json=as_json)
     check = verify_run(run, trust, regrade=None if no_code or cell else grade_again)
@@ -54,7 +54,7 @@ def verify(run: Path, trust_path: Path | None, cell: str | None, log_only: bool,
     return check.exit_code
 
 
-def _trust(run: Path, path: Path | None) -> TrustFile:
+def trust_for(run: Path, path: Path | None) -> TrustFile:
     """The named trust file, or the workspace's, which stands beside the run."""
     if path is not None:
         return load_trust(path)

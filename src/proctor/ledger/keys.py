@@ -24,6 +24,7 @@ from proctor.errors import EvidenceError, InputError, Place, UsageError
 from proctor.ledger.files import DISK, FileOps, sync_folder, write_all
 
 __all__ = [
+    "KEY_FILE",
     "KeyKind",
     "PublicKey",
     "Signer",

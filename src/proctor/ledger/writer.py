@@ -95,10 +95,20 @@ class LogWriter:
         return self
 
     @classmethod
-    def recover(cls, folder: Path, *, origin: str, signer: Signer, clock: Clock, ops: FileOps = DISK) -> LogWriter:
+    def recover(
+        cls,
+        folder: Path,
+        *,
+        origin: str,
+        signer: Signer,
+        clock: Clock,
+        ops: FileOps = DISK,
+        only_if_torn: bool = False,
+    ) -> LogWriter:
         """Open a log that a crash left open, and note that in a ``recovered`` entry (unless the run had ended in it:
         then only ``close`` is left).
 
+        ``only_if_torn`` leaves the entry out where nothing was torn: for a log that is never closed.
         A torn tail is moved to ``torn/<n>`` (n: the entries before it), never dropped. Raises
         ``EvidenceError`` and changes nothing where whole entries stand behind the damage, or where the
         checkpoint has signed more than the file holds, or something else.
@@ -119,7 +129,7 @@ class LogWriter:
             found = inspect(folder, wal.read_bytes(), origin)
             self = cls(folder, fd, tree=found.tree, origin=origin, signer=signer, clock=clock, ops=ops)
             aside = self._guard(move_tail_aside, ops, folder, fd, found)
-            if not found.is_ended:
+            if not found.is_ended and (aside or not only_if_torn):
                 self.append(Recovered(bytes=len(aside), sha256=_sha256(aside).hexdigest()))
                 self.commit()
         return self

@@ -16,13 +16,16 @@ import msgspec
 from proctor.errors import EvidenceError, InfrastructureError, InputError, Place
 from proctor.ledger.checks import Finding, LogCheck
 from proctor.ledger.closing import LEDGER_NAME
+from proctor.ledger.reader import is_open
 from proctor.ledger.texts import TextReader
 from proctor.ledger.trust import TrustFile
 from proctor.ledger.verify import verify_log
+from proctor.ledger.workspace import WORKSPACE_LOG, read_workspace, standing_of, standing_text
 from proctor.suite.plan import Plan
 from proctor.verification.files import check_cells, check_digest, check_files, check_plain, check_states, check_traces
 from proctor.verification.model import Gap, RegradeAnswer, Regrader, RunCheck
 from proctor.verification.run_log import RunLog
+from proctor.verification.seal import check_seal
 from proctor.verification.worker_log import AttemptSeen, WorkerRecord
 
 __all__ = ["verify_run"]
@@ -75,6 +78,8 @@ class _RunVerification:
         self._files(plain)
         self._contents()
         gaps = self._cells()
+        self.findings.extend(check_seal(self.run, head.root.hex(), head.size, self.trust, head.origin))
+        self._workspace(head)
         answer = self._again(regrade)
         plan = self.log.plan
         return RunCheck(
@@ -257,6 +262,34 @@ class _RunVerification:
         if last.ended is None:
             return f"attempt {last.name} was interrupted after {last.steps} steps"
         return f"attempt {last.name} ended, not graded"
+
+    def _workspace(self, head: LogCheck) -> None:
+        """What the workspace's log says of this run, and of others with the same plan."""
+        workspace = self.run.absolute().parent
+        if self.log.plan is None or not is_open(workspace / WORKSPACE_LOG):
+            self.notes.append("no workspace log beside the run: how often this plan was run is unknown")
+            return
+        check = verify_log(workspace / WORKSPACE_LOG, self.trust)
+        if check.findings:
+            self.findings.extend(
+                msgspec.structs.replace(one, file=f"../{WORKSPACE_LOG}/{one.file}") for one in check.findings
+            )
+            return
+        runs = read_workspace(workspace)
+        standing = standing_of(runs, self.log.plan.runId)
+        if standing is None:
+            self.notes.append("the workspace's log does not know this run: how often its plan was run is unknown")
+            return
+        self.notes.append(standing_text(standing))
+        known = runs[self.log.plan.runId]
+        if known.root is not None and (known.size, known.root) != (head.size, head.root.hex()):
+            self._note(
+                f"../{WORKSPACE_LOG}",
+                "workspace_differs",
+                "the run is not the one that was closed in this workspace",
+                expected=f"{known.size} entries, root {known.root}",
+                found=f"{head.size} entries, root {head.root.hex()}",
+            )
 
     def _again(self, regrade: Regrader | None) -> RegradeAnswer:
         if regrade is None:
