@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from proctor.clock import utc_text
 from proctor.errors import EvidenceError
 from proctor.ledger.checks import Finding, Trust
 from proctor.ledger.keys import KeyKind, PublicKey
@@ -91,18 +92,16 @@ def _judge(
     return Head(checkpoint=checkpoint, trust=level if signers else Trust.UNSIGNED, signers=signers, witnesses=witnesses)
 
 
-def check_validity(head: Head, trust: TrustFile, times: tuple[int, ...], findings: list[Finding]) -> None:
-    """Whether the signing key was valid when the entries say that they were made."""
+def check_validity(head: Head, trust: TrustFile, t_ns: int, findings: list[Finding]) -> None:
+    """Whether the signing key was valid at the time of the last entry that it signed."""
     keys = [one for one in trust.keys if one.vkey in head.signers]
-    for t_ns in times:
-        if keys and not any(one.holds_at(t_ns) for one in keys):
-            findings.append(
-                Finding.at(
-                    CHECKPOINT_NAME,
-                    "key_not_valid",
-                    "the signing key was not valid at the time of the entries",
-                    expected=f"from {keys[0].valid_from or 'ever'} until {keys[0].valid_until or 'ever'}",
-                    found=f"{t_ns} ns since 1970",
-                )
+    if keys and not any(one.holds_at(t_ns) for one in keys):
+        findings.append(
+            Finding.at(
+                CHECKPOINT_NAME,
+                "key_not_valid",
+                "the signing key was not valid when the last entry was made",
+                expected=f"from {keys[0].valid_from or 'ever'} until {keys[0].valid_until or 'ever'}",
+                found=utc_text(t_ns),
             )
-            return
+        )

@@ -16,7 +16,9 @@ from proctor.clock import Clock
 from proctor.errors import InfrastructureError
 from proctor.ledger.entries import Entry, KeyRotated, PlanRegistered, RunClosed, RunSealed
 from proctor.ledger.keys import Signer
+from proctor.ledger.note import CHECKPOINT_NAME
 from proctor.ledger.reader import is_open, read_checkpoint, read_log
+from proctor.ledger.wal import WAL_NAME
 from proctor.ledger.writer import LogWriter
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Standing",
     "WorkspaceRun",
     "add_to_workspace",
+    "missing_runs",
     "read_workspace",
     "standing_of",
     "standing_text",
@@ -100,6 +103,21 @@ def read_workspace(workspace: Path) -> dict[str, WorkspaceRun]:
         elif isinstance(entry, KeyRotated):
             continue
     return runs
+
+
+def missing_runs(workspace: Path, runs: dict[str, WorkspaceRun]) -> list[str]:
+    """Ids of registered runs whose folder is no longer in the workspace, in order of registration."""
+    present = {origin for folder in workspace.iterdir() if (origin := _origin(folder / "ledger")) is not None}
+    return [run.run_id for run in runs.values() if run.origin not in present]
+
+
+def _origin(folder: Path) -> str | None:
+    """The origin that a log names, unverified."""
+    for name, prefix in ((WAL_NAME, "proctor.wal/1 "), (CHECKPOINT_NAME, "")):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as stream:
+                return stream.readline(1024).decode("utf-8", "replace").removeprefix(prefix).rstrip("\n")
+    return None
 
 
 def standing_of(runs: dict[str, WorkspaceRun], run_id: str) -> Standing | None:

@@ -26,9 +26,10 @@ from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
 from proctor.kinds import Outcome, Verdict
 from proctor.ledger.closing import close_run
-from proctor.ledger.entries import CellGrade, RunPlan, RunVerdict, SelfTest, WorkerLog
+from proctor.ledger.entries import CellGrade, Entry, PlanRegistered, RunClosed, RunPlan, RunVerdict, SelfTest, WorkerLog
 from proctor.ledger.keys import Signer, install_signer
 from proctor.ledger.texts import TextStore
+from proctor.ledger.workspace import add_to_workspace
 from proctor.ledger.writer import LogWriter
 from proctor.report.formats import renderings
 from proctor.report.model import RunFigures, build_report
@@ -151,6 +152,8 @@ class _Run:
         believe_own_key(self._folder.root.absolute().parent, signer)
         with self._open_log(signer, "run", self._folder.ledger) as log:
             started_ns = self._register(log)
+            registered = PlanRegistered(origin=log.origin, planDigest=self._plan.digest, runId=self._run_id)
+            self._tell_workspace(registered, signer)
             with (
                 self._open_log(signer, "worker/00", self._folder.worker_log(0)) as worker_log,
                 TextStore.create(self._folder.worker_texts(0)) as texts,
@@ -162,7 +165,7 @@ class _Run:
                 closed = worker_log.close()
             log.append(WorkerLog(origin=closed.origin, rootSha256=closed.root.hex(), size=closed.size))
             report = self._report(floor, codes, started_ns, log.last_ns)
-            self._close(log, report)
+            self._tell_workspace(self._close(log, report), signer)
         return FinishedRun(folder=self._folder.root, report=report, verdict=Verdict[report["verdict"]])
 
     def _open_log(self, signer: Signer, name: str, folder: Path) -> LogWriter:
@@ -258,7 +261,10 @@ class _Run:
         )
         return build_report(self._plan, self._records, summary, decision, figures)
 
-    def _close(self, log: LogWriter, report: dict[str, Any]) -> None:
+    def _tell_workspace(self, entry: Entry, signer: Signer) -> None:
+        add_to_workspace(self._folder.root.absolute().parent, entry, signer=signer, clock=self._clock)
+
+    def _close(self, log: LogWriter, report: dict[str, Any]) -> RunClosed:
         self._folder.copy_suite(self._suite, b"".join(_JSON(self._cases[ref.id]) + b"\n" for ref in self._plan.cases))
         path = self._folder.write_json("report.json", report)
         for name, data in renderings(self._folder.root, report).items():
@@ -268,4 +274,5 @@ class _Run:
                 gateDigest=self._policy.digest, reportDigest=digest_bytes(path.read_bytes()), verdict=report["verdict"]
             )
         )
-        close_run(log, self._folder.root)
+        head = close_run(log, self._folder.root)
+        return RunClosed(rootSha256=head.root.hex(), runId=self._run_id, size=head.size, verdict=report["verdict"])

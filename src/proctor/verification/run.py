@@ -15,17 +15,16 @@ import msgspec
 
 from proctor.errors import EvidenceError, InfrastructureError, InputError, Place
 from proctor.ledger.checks import Finding, LogCheck
-from proctor.ledger.closing import LEDGER_NAME
-from proctor.ledger.reader import is_open
+from proctor.ledger.closing import LEDGER_NAME, SEAL_NAME
 from proctor.ledger.texts import TextReader
 from proctor.ledger.trust import TrustFile
 from proctor.ledger.verify import verify_log
-from proctor.ledger.workspace import WORKSPACE_LOG, read_workspace, standing_of, standing_text
 from proctor.suite.plan import Plan
 from proctor.verification.files import check_cells, check_digest, check_files, check_plain, check_states, check_traces
 from proctor.verification.model import Gap, RegradeAnswer, Regrader, RunCheck
 from proctor.verification.run_log import RunLog
 from proctor.verification.seal import check_seal
+from proctor.verification.standing import check_standing
 from proctor.verification.worker_log import AttemptSeen, WorkerRecord
 
 __all__ = ["verify_run"]
@@ -78,8 +77,7 @@ class _RunVerification:
         self._files(plain)
         self._contents()
         gaps = self._cells()
-        self.findings.extend(check_seal(self.run, head.root.hex(), head.size, self.trust, head.origin))
-        self._workspace(head)
+        self._beside(head)
         answer = self._again(regrade)
         plan = self.log.plan
         return RunCheck(
@@ -263,33 +261,16 @@ class _RunVerification:
             return f"attempt {last.name} was interrupted after {last.steps} steps"
         return f"attempt {last.name} ended, not graded"
 
-    def _workspace(self, head: LogCheck) -> None:
-        """What the workspace's log says of this run, and of others with the same plan."""
-        workspace = self.run.absolute().parent
-        if self.log.plan is None or not is_open(workspace / WORKSPACE_LOG):
-            self.notes.append("no workspace log beside the run: how often this plan was run is unknown")
-            return
-        check = verify_log(workspace / WORKSPACE_LOG, self.trust)
-        if check.findings:
-            self.findings.extend(
-                msgspec.structs.replace(one, file=f"../{WORKSPACE_LOG}/{one.file}") for one in check.findings
-            )
-            return
-        runs = read_workspace(workspace)
-        standing = standing_of(runs, self.log.plan.runId)
-        if standing is None:
-            self.notes.append("the workspace's log does not know this run: how often its plan was run is unknown")
-            return
-        self.notes.append(standing_text(standing))
-        known = runs[self.log.plan.runId]
-        if known.root is not None and (known.size, known.root) != (head.size, head.root.hex()):
-            self._note(
-                f"../{WORKSPACE_LOG}",
-                "workspace_differs",
-                "the run is not the one that was closed in this workspace",
-                expected=f"{known.size} entries, root {known.root}",
-                found=f"{head.size} entries, root {head.root.hex()}",
-            )
+    def _beside(self, head: LogCheck) -> None:
+        """The seal, and what the workspace's log says of this run."""
+        found = check_seal(self.run, head.root.hex(), head.size, self.trust, head.origin)
+        self.findings.extend(found)
+        if (self.run / SEAL_NAME).exists() and not found:
+            self.notes.append("sealed: the statement's signature, files and log hold")
+        if self.log.plan is not None:
+            findings, notes = check_standing(self.run, self.log.plan.runId, head, self.trust)
+            self.findings.extend(findings)
+            self.notes.extend(notes)
 
     def _again(self, regrade: Regrader | None) -> RegradeAnswer:
         if regrade is None:

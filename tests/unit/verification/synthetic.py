@@ -39,6 +39,7 @@ from proctor.ledger.writer import LogWriter
 from proctor.suite.plan import Candidate, CaseRef, Plan
 
 SIGNER = Signer("test.local/a", b"\x01" * 32)
+ISOLATION = b'{"tier":"T1"}\n'
 TRUST = TrustFile(keys=(TrustedKey(role="log", vkey=SIGNER.public.vkey),))
 
 
@@ -85,9 +86,9 @@ class Builder:
     def register(self) -> None:
         data = self.plan.to_bytes()
         (self.run / "plan.json").write_bytes(data)
-        (self.run / "isolation.json").write_bytes(b"{}\n")
+        (self.run / "isolation.json").write_bytes(ISOLATION)
         self.log.append(RunPlan(cells=self.plan.size, planDigest=digest_bytes(data), runId=self.run_id))
-        self.log.append(SelfTest(isolationDigest=digest_bytes(b"{}\n"), tier="T1"))
+        self.log.append(SelfTest(isolationDigest=digest_bytes(ISOLATION), tier="T1"))
         self.log.append(WorkerLog(origin=self.worker.origin, rootSha256=self.worker.root.hex(), size=0))
         self.log.commit()
 
