@@ -98,6 +98,18 @@ def test_each_verdict_and_its_exit_code(
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
+def test_two_candidates_in_one_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["agent,ticket,ok"]
+    lines += [f"{agent},T{i},{int(i < good)}" for agent, good in (("v1", 10), ("v2", 25)) for i in range(30)]
+    (folder / "both.csv").write_text("\n".join(lines) + "\n")
+    code, out, _ = run(capsys, "both.csv", "both.csv", "--old-where", "agent=v1", "--new-where", "agent=v2")
+    assert out.startswith("BETTER: v2 of both.csv is better than v1 of both.csv: the rate rose by 50.0\n  points,")
+    assert code == 0
+    code, _, err = run(capsys, "both.csv", "both.csv", "--run", "agent")
+    assert code == 3
+    assert "both.csv: case=ticket run=agent passed=ok (60 rows)" in err
+
+
 def test_json_is_the_whole_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "old.csv", "good.csv", "--json", "--interval", "percentile", "--seed", "7")
     document = json.loads(out)
@@ -112,6 +124,9 @@ def test_json_is_the_whole_answer(folder: Path, capsys: pytest.CaptureFixture[st
         (("old.csv", "none.csv"), 2, "proctor: none.csv: can't read the file: No such file or directory"),
         (("old.csv", "good.csv", "--case", "tickets"), 2, "old.csv: no column 'tickets'; expected one of ticket,"),
         (("old.csv", "good.csv", "--margin", "3"), 64, "proctor: no margin; expected more than 0, less than 1"),
+        (("old.csv", "old.csv", "--old-where", "trial"), 64, "--old-where names no column; expected --old-where COL"),
+        (("old.csv", "old.csv", "--new-where", "agent=x"), 2, "old.csv: no column 'agent'; expected one of ticket,"),
+        (("old.csv", "old.csv", "--new-where", "trial=9"), 2, "old.csv: no row with trial '9'"),
         (("old.csv",), 64, "Missing argument 'NEW'"),
         (("old.csv", "good.csv", "--interval", "t"), 64, "'t' is not one of"),
     ],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.columns import column_options
+from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.comparison.model import Comparison
@@ -19,6 +20,8 @@ __all__ = ["compare"]
 @click.argument("old")
 @click.argument("new")
 @column_options
+@click.option("--old-where", metavar="COLUMN=VALUE", help="Only these rows of OLD (one file, several candidates).")
+@click.option("--new-where", metavar="COLUMN=VALUE", help="Only these rows of NEW.")
 @click.option("--plan", metavar="FILE", help="Planned cells (plan.json, or a table): they are the denominator.")
 @click.option("--margin", type=float, metavar="X", help="How much worse is still fine: 0.02 is two points.")
 @click.option(
@@ -69,7 +72,11 @@ def _compare(old: str, new: str, options: dict[str, Any]) -> Comparison:
     from proctor.comparison.measure import Method, compare_grids  # noqa: PLC0415
 
     columns = Columns(**{role: options[role] for role in ROLES})
-    loaded = [load_grid(path, columns, pass_at=options["pass_at"]) for path in (old, new)]
+    chosen = [_where(options[name], name) for name in ("old_where", "new_where")]
+    loaded = [
+        load_grid(path, columns, pass_at=options["pass_at"], where=where)
+        for path, where in zip((old, new), chosen, strict=True)
+    ]
     for path, side in zip((old, new), loaded, strict=True):
         if side.columns is not None:
             click.echo(f"{path}: {side.columns.described()} ({len(side.grid.cells):,} rows)", err=True)
@@ -82,3 +89,13 @@ def _compare(old: str, new: str, options: dict[str, Any]) -> Comparison:
     )
     plan = load_plan(options["plan"], columns) if options["plan"] else None
     return compare_grids(loaded[0].grid, loaded[1].grid, plan=plan, margin=options["margin"], method=method)
+
+
+def _where(text: str | None, name: str) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    column, equals, value = text.partition("=")
+    if not column or not equals:
+        option = "--" + name.replace("_", "-")
+        raise UsageError(f"{option} names no column", expected=f"{option} COLUMN=VALUE", found=text)
+    return column, value

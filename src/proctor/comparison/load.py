@@ -7,9 +7,9 @@ comparing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,7 @@ from proctor.errors import InputError, Place, UsageError
 from proctor.gate.cells import PlannedCell
 from proctor.kinds import Outcome
 
-__all__ = ["Loaded", "grid_of_report", "grid_of_rows", "load_grid", "load_plan"]
+__all__ = ["Loaded", "Where", "grid_of_report", "grid_of_rows", "load_grid", "load_plan"]
 
 _IDENTITY: Final = {
     "dataset": ("dataset_digest", "dataset_sha256"),
@@ -33,6 +33,10 @@ _IDENTITY: Final = {
 }
 
 
+Row: TypeAlias = tuple[int, Mapping[str, Any]]
+Where: TypeAlias = tuple[str, str]
+
+
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """A grid, and the columns it was read from (None where nothing was guessed)."""
 
@@ -40,15 +44,19 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     columns: Columns | None = None
 
 
-def load_grid(source: Any, columns: Columns, *, name: str = "", pass_at: float | None = None) -> Loaded:
+def load_grid(
+    source: Any, columns: Columns, *, name: str = "", pass_at: float | None = None, where: Where | None = None
+) -> Loaded:
     """A grid from whatever ``source`` is: a path, a data frame, rows as mappings, or a run.
 
-    Raises ``InputError`` with file, line and field, ``UsageError`` for something that is none of these.
+    ``where`` keeps a table's rows with this value in this column only (one file that holds several
+    candidates). Raises ``InputError`` with file, line and field, ``UsageError`` for something that is none of
+    these.
     """
     if isinstance(source, ScoredGrid):
         return Loaded(grid=source)
     if isinstance(source, (str, Path)):
-        return _load_path(Path(source), columns, pass_at)
+        return _load_path(Path(source), columns, pass_at, where)
     given = getattr(source, "scored_grid", None)
     if callable(given):
         grid = given()
@@ -57,20 +65,25 @@ def load_grid(source: Any, columns: Columns, *, name: str = "", pass_at: float |
     report = _report_of(source)
     if report is not None:
         return Loaded(grid=grid_of_report(report, name or "report"))
-    rows = _rows_of(source)
-    return grid_of_rows(list(enumerate(rows, start=1)), columns, name or "rows", pass_at=pass_at)
+    rows: Iterable[Row] = enumerate(_rows_of(source), start=1)
+    if where is not None:
+        rows = _only(rows, where)
+    return grid_of_rows(list(rows), columns, name or "rows", pass_at=pass_at)
 
 
-def grid_of_rows(
-    rows: list[tuple[int, Mapping[str, Any]]], columns: Columns, name: str, *, pass_at: float | None = None
-) -> Loaded:
+def _only(rows: Iterable[Row], where: Where) -> Iterator[Row]:
+    column, value = where
+    return ((line, row) for line, row in rows if str(row.get(column, "")).strip() == value)
+
+
+def grid_of_rows(rows: list[Row], columns: Columns, name: str, *, pass_at: float | None = None) -> Loaded:
     """A grid from rows with their lines; columns that aren't chosen are guessed."""
     names = tuple(dict.fromkeys(str(key) for _, row in rows for key in row))
     return _grid(rows, names, columns, name, pass_at)
 
 
 def _grid(
-    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    rows: Iterable[Row],
     names: tuple[str, ...],
     columns: Columns,
     name: str,
@@ -95,7 +108,10 @@ def _is_by_case(cells: Iterable[ScoredCell], role: str) -> bool:
     return all(known.setdefault(cell.case, getattr(cell, role)) == getattr(cell, role) for cell in cells)
 
 
-def _load_path(path: Path, columns: Columns, pass_at: float | None) -> Loaded:
+def _load_path(path: Path, columns: Columns, pass_at: float | None, where: Where | None) -> Loaded:
+    table_suffix = path.suffix.lower() != ".json" and not path.is_dir()
+    if where is not None and not table_suffix:
+        raise UsageError("only a table's rows can be chosen", expected="a table", found=str(path))
     if path.is_dir():
         report = path / "report.json"
         if not report.is_file():
@@ -109,7 +125,19 @@ def _load_path(path: Path, columns: Columns, pass_at: float | None) -> Loaded:
     if path.suffix.lower() == ".json":
         return Loaded(grid=_load_report(path, path.parent / "plan.json", str(path)))
     table = read_table(path)
-    return _grid(table.rows, table.columns, columns, str(path), pass_at)
+    if where is None:
+        return _grid(table.rows, table.columns, columns, str(path), pass_at)
+    if where[0] not in table.columns:
+        raise InputError(
+            f"no column {where[0]!r}",
+            place=Place(str(path)),
+            expected=f"one of {', '.join(table.columns[:20])}",
+        )
+    name = f"{where[1]} of {path}"
+    chosen = list(_only(table.rows, where))
+    if not chosen:
+        raise InputError(f"no row with {where[0]} {where[1]!r}", place=Place(str(path)), expected="at least one row")
+    return _grid(chosen, table.columns, columns, name, pass_at)
 
 
 def _load_report(path: Path, plan: Path, name: str) -> ScoredGrid:

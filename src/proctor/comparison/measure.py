@@ -25,7 +25,7 @@ from proctor.comparison.model import (
 from proctor.comparison.pairing import Pairs, SideArrays, line_up
 from proctor.errors import InputError, UsageError
 from proctor.kinds import Verdict
-from proctor.stats.cluster import CannotTell, Clusters, FloatArray, Interval, t_quantile
+from proctor.stats.cluster import CannotTell, Clusters, FloatArray, t_quantile
 from proctor.stats.estimate import rate_estimate
 from proctor.stats.multiple import benjamini_hochberg, holm
 from proctor.stats.paired import Answer, Difference, answer, mean_difference
@@ -253,21 +253,17 @@ def _outlook(difference: Difference, outcome: Verdict, margin: float | None) -> 
     interval, value, g = difference.interval, difference.value, difference.clusters
     if isinstance(interval, CannotTell) or value is None:
         return Outlook(detectable=None, independent=g, needed=None, question="at least 2 independent cases are needed")
-    se = _error(difference, interval)
+    wide = (interval.high - interval.low) / 2 / t_quantile(0.975, g + 1)
+    se = wide if isinstance(difference.se, CannotTell) else difference.se
     needed = None
     question = "settled"
     if outcome is Verdict.UNDECIDED:
         bound = 0.0 if margin is None else -margin
-        needed = clusters_needed(se, g, value - bound)
+        distance = value - bound
+        needed = clusters_needed(max(se, wide), g, distance) if abs(distance) > 1e-12 else None
+        needed = None if needed is None else max(needed, g + 1)
         question = "which of the two is better" if margin is None else f"whether it is worse by more than {margin:g}"
     return Outlook(detectable=detectable_difference(se), independent=g, needed=needed, question=question)
-
-
-def _error(difference: Difference, interval: Interval) -> float:
-    """CR1, or where nothing varies the error that the bounding interval stands for."""
-    if not isinstance(difference.se, CannotTell):
-        return difference.se
-    return (interval.high - interval.low) / 2 / t_quantile(0.975, difference.clusters + 1)
 
 
 def _is_binary(pairs: Pairs) -> bool:
