@@ -24,12 +24,12 @@ _BEYOND = np.iinfo(np.int64).max
 class Quotes:
     """The quoted regions of a block: positions of opening and closing marks, in pairs.
 
-    ``dangling``: the opening mark that the block does not close, or None. ``escapes``: where a doubled mark starts.
+    ``dangling``: the opening mark that the block does not close, or None. A doubled mark inside a cell closes one
+    region and opens the next, which changes nothing for the commas and line ends around it.
     """
 
     opens: I64
     closes: I64
-    escapes: I64
     dangling: int | None
 
 
@@ -48,24 +48,18 @@ def find_quotes(data: U8) -> Quotes | None:
     opens, closes = marks[0::2], marks[1::2]
     none = marks[:0]
     if not len(marks):
-        return Quotes(opens=none, closes=none, escapes=none, dangling=None)
+        return Quotes(opens=none, closes=none, dangling=None)
     before = data[opens - 1]
     opens_well = (before == _COMMA) | (before == _LF) | (before == _CR)
     opens_well[0] |= opens[0] == 0
-    doubled = opens[1:] == closes[: len(opens) - 1] + 1
-    opens_well[1:] |= doubled
+    opens_well[1:] |= opens[1:] == closes[: len(opens) - 1] + 1
     inner = closes[:-1] if len(closes) and closes[-1] + 1 == len(data) else closes
     after = data[inner + 1]
     closes_well = (after == _COMMA) | (after == _LF) | (after == _CR) | (after == _QUOTE)
     if not (opens_well.all() and closes_well.all()):
         return None
     dangling = int(opens[-1]) if len(opens) > len(closes) else None
-    return Quotes(
-        opens=opens[: len(closes)],
-        closes=closes,
-        escapes=closes[: len(doubled)][doubled],
-        dangling=dangling,
-    )
+    return Quotes(opens=opens[: len(closes)], closes=closes, dangling=dangling)
 
 
 def find_rows(data: U8, quotes: Quotes, *, has_cr: bool, is_last: bool) -> Rows:
@@ -130,7 +124,9 @@ class Cells:
 def hash_column(cells: Cells, column: int, hasher: SegmentHash) -> tuple[U64, I64]:
     """Hashes and lengths (bytes, without the outer marks) of one column's cells.
 
-    An absent cell, beyond the end of a short row, has hash 0 and length 0.
+    Doubled marks stay doubled: a regular unquoted cell holds no mark at all, so two cells have the same text exactly
+    when they have the same bytes between the outer marks. An absent cell, beyond the end of a short row, has hash 0
+    and length 0.
     """
     data, rows, commas, quotes = cells.data, cells.rows, cells.commas, cells.quotes
     padded = np.append(commas, np.full(column + 1, _BEYOND))
@@ -142,19 +138,11 @@ def hash_column(cells: Cells, column: int, hasher: SegmentHash) -> tuple[U64, I6
         absent = left >= rows.ends
         starts = np.where(absent, rows.ends, left + 1)
     lengths = np.minimum(padded[first + column], rows.ends) - starts
-    escaped = None
     if len(quotes.opens):
         quoted = (lengths >= 2) & (data[np.minimum(starts, len(data) - 1)] == _QUOTE)
         starts = starts + quoted
         lengths = lengths - 2 * quoted
-        if len(quotes.escapes):
-            inside = np.searchsorted(quotes.escapes, starts + lengths) - np.searchsorted(quotes.escapes, starts)
-            escaped = np.flatnonzero(inside)
     hashes = hasher.hash(cells.buffer, starts, lengths)
-    if escaped is not None and len(escaped):
-        view = memoryview(cells.buffer)
-        spans = zip(starts[escaped].tolist(), lengths[escaped].tolist(), strict=True)
-        hashes[escaped] = hasher.hash_texts([bytes(view[s : s + n]).replace(b'""', b'"') for s, n in spans])
     if absent is not None and absent.any():
         hashes[absent] = 0
         lengths[absent] = 0

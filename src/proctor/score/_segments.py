@@ -58,12 +58,6 @@ class SegmentHash:
             result[at] = int.from_bytes(digest, "little") or 1
         return result
 
-    def hash_texts(self, texts: list[bytes]) -> U64:
-        """Hashes of separate texts, equal to those of the same bytes in a buffer."""
-        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        ends = np.cumsum(lengths)
-        return self.hash(b"".join(texts) + bytes(PADDING), ends - lengths, lengths)
-
     def _hash_narrow(self, buffer: bytearray | bytes, starts: I64, lengths: I64, width: int) -> U64:
         """Hashes of pieces of at most ``width`` bytes."""
         size = len(buffer) - width + 1
