@@ -9,6 +9,7 @@ gives. Anything else is reported as irregular and left to ``codec.csv_strict``. 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from proctor.score._segments import I64, PADDING, U8, U64, SegmentHash
 __all__ = ["BlockRows", "hash_cells", "read_block"]
 
 _COMMA, _QUOTE, _LF, _CR = 44, 34, 10, 13
+_FIRST_BYTES = 32
 _BEYOND = np.iinfo(np.int64).max
 
 
@@ -150,17 +152,13 @@ def hash_column(cells: Cells, column: int, hasher: SegmentHash) -> tuple[U64, I6
 
 
 def is_utf8(data: U8) -> bool:
-    """Whether the bytes are UTF-8. Long stretches of ASCII are skipped, since they can't be wrong."""
-    high = np.flatnonzero(data.view(np.int8) < 0)
-    if not len(high):
+    """Whether the bytes are UTF-8. ASCII that follows ASCII is left out, since it can't be wrong."""
+    keep = data.view(np.int8) < 0
+    if not keep.any():
         return True
-    if 3 * len(high) > len(data):
-        text = data.tobytes()
-    else:
-        breaks = np.flatnonzero(np.diff(high) != 1) + 1
-        text = np.insert(data[high], breaks, 32).tobytes()
+    keep[1:] |= keep[:-1].copy()
     try:
-        text.decode("utf-8")
+        data[keep].tobytes().decode("utf-8")
     except UnicodeDecodeError:
         return False
     return True
@@ -197,6 +195,17 @@ class BlockRows:
     consumed: int
 
 
+def _first_lengths(buffer: bytearray, starts: I64, lengths: I64) -> I64 | None:
+    """Lengths of unquoted first cells; None where one is longer than the few bytes that are looked at."""
+    size = len(buffer) - _FIRST_BYTES + 1
+    windows: Any = np.ndarray((size,), dtype=f"V{_FIRST_BYTES}", buffer=buffer, strides=(1,))
+    is_comma = windows[starts].view(np.uint8).reshape(-1, _FIRST_BYTES) == _COMMA
+    first = is_comma.argmax(axis=1)
+    first[~is_comma[np.arange(len(first)), first]] = _FIRST_BYTES
+    result: I64 = np.minimum(first, lengths)
+    return None if (result == _FIRST_BYTES).any() else result
+
+
 def read_block(
     buffer: bytearray, size: int, column: int, hasher: SegmentHash, *, is_last: bool, largest_row: int
 ) -> BlockRows | None:
@@ -213,12 +222,14 @@ def read_block(
     lengths = rows.ends - rows.starts
     if (len(lengths) and int(lengths.max()) > largest_row) or not is_utf8(data[: rows.consumed]):
         return None
-    if column or (data[rows.starts] == _QUOTE).any():
-        commas = outer_commas(data, quotes)
-    else:  # no first cell is quoted: the first comma of a row, quoted or not, ends it
-        commas = np.flatnonzero(data == _COMMA)
-    cells = Cells(buffer=buffer, data=data, rows=rows, commas=commas, quotes=quotes)
-    ids, id_lengths = hash_column(cells, column, hasher)
+    id_lengths = None
+    if not column and not (data[rows.starts] == _QUOTE).any():
+        id_lengths = _first_lengths(buffer, rows.starts, lengths)
+    if id_lengths is not None:
+        ids = hasher.hash(buffer, rows.starts, id_lengths)
+    else:
+        cells = Cells(buffer=buffer, data=data, rows=rows, commas=outer_commas(data, quotes), quotes=quotes)
+        ids, id_lengths = hash_column(cells, column, hasher)
     ids[id_lengths == 0] = 0
     hashes = hasher.hash(buffer, rows.starts, lengths)
     return BlockRows(starts=rows.starts, lengths=lengths, rows=hashes, ids=ids, consumed=rows.consumed)
