@@ -13,6 +13,7 @@ from proctor.clock import SystemClock
 from proctor.errors import UsageError
 from proctor.ledger.entries import KeyRotated
 from proctor.ledger.keys import KEY_FILE, KeyKind, home_folder, load_signer, make_signer, parse_vkey, rotate_signer
+from proctor.ledger.note import witness_key
 from proctor.ledger.reader import is_open
 from proctor.ledger.trust import TRUST_NAME, TrustedKey, TrustFile, load_trust, save_trust
 from proctor.ledger.workspace import WORKSPACE_LOG, add_to_workspace
@@ -41,12 +42,13 @@ def make(name: str | None) -> int:
 
 
 @keys.command()
-def show() -> int:
+@click.option("--witness", is_flag=True, help="As the key of a witness (`proctor witness`).")
+def show(witness: bool) -> int:
     """Print the public part of this installation's signing key: what others put into their trust file."""
     signer = load_signer(home_folder(os.environ))
     if signer is None:
         raise UsageError("this installation has no signing key", fix="`proctor keys make` makes one", code="no_key")
-    click.echo(signer.public.vkey)
+    click.echo(witness_key(signer).vkey if witness else signer.public.vkey)
     return 0
 
 

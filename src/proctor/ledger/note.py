@@ -166,10 +166,15 @@ def sign_note(text: str, signer: Signer) -> bytes:
     return f"{text}\n{signature.line}".encode()
 
 
+def witness_key(signer: Signer) -> PublicKey:
+    """The key of a signer as a witness: the same bytes, but it verifies cosignatures only."""
+    return PublicKey(name=signer.name, raw=signer.public.raw, kind=KeyKind.COSIGNATURE)
+
+
 def cosign(note: bytes, signer: Signer, *, seconds: int) -> bytes:
     """The note with a witness's cosignature/v1 added: it saw this head at ``seconds`` since the epoch."""
     text, _ = split_note(note)
-    public = PublicKey(name=signer.name, raw=signer.public.raw, kind=KeyKind.COSIGNATURE)
+    public = witness_key(signer)
     signature = seconds.to_bytes(8, "big") + signer.sign(_cosigned(text, seconds))
     return note + Signature(name=public.name, key_id=public.key_id, signature=signature).line.encode()
 

@@ -124,6 +124,7 @@ class _RunVerification:
         """Every worker's log by itself, and as the run's log knows it."""
         texts = TextReader(self.run / "texts")
         run_id = self.log.plan.runId if self.log.plan else ""
+        trust = msgspec.structs.replace(self.trust, quorum=0)  # witnesses sign the run's log, which holds the roots
         base = self.run / LEDGER_NAME / _WORKERS
         present = sorted(path.name for path in base.iterdir()) if base.is_dir() else []
         names = {origin.rpartition("/")[2]: origin for origin in self.log.workers}
@@ -134,7 +135,7 @@ class _RunVerification:
             if not (base / name).is_dir():
                 continue
             record = WorkerRecord(folder, run_id, texts)
-            check = verify_log(base / name, self.trust, visit=record.take)
+            check = verify_log(base / name, trust, visit=record.take)
             self._add(check, folder)
             self.findings.extend(record.findings)
             self._one_worker(check, folder, names.get(name))

@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 
+from proctor.clock import FixedClock
 from proctor.errors import EvidenceError, InputError
 from proctor.ledger.checks import Finding
 from proctor.ledger.entries import AttemptEnd, CellGrade, CycleStart, RunPlan
+from proctor.ledger.keys import Signer
+from proctor.ledger.note import witness_key
+from proctor.ledger.trust import TrustedKey, TrustFile
+from proctor.ledger.witness import witness_log
 from proctor.verification.model import Completeness, Integrity, RegradeAnswer, RunCheck
 from proctor.verification.run import verify_run
 from proctor.verification.text import run_text
@@ -168,3 +173,16 @@ def test_grading_again_is_the_callers(tmp_path: Path) -> None:
     assert (check.exit_code, check.regrade) == (2, "failed")
     (run / "report.json").write_bytes(b"{}")
     assert verify_run(run, TRUST, regrade=good).regrade == "not done: the record is broken"
+
+
+def test_a_witness_signs_the_runs_log_and_so_its_workers(tmp_path: Path) -> None:
+    run = closed_run(tmp_path / "r", cases=1, runs=1)
+    witness = Signer("city.example/w", b"\x02" * 32)
+    key = TrustedKey(role="witness", vkey=witness_key(witness).vkey)
+    both = TrustFile(keys=(*TRUST.keys, key), quorum=1)
+    assert [one.code for one in verify_run(run, both).findings] == ["quorum"]
+    witness_log(run / "ledger", home=tmp_path / "home", signer=witness, trust=TRUST, clock=FixedClock())
+    check = verify_run(run, both)
+    assert check.findings == ()
+    assert "trust         witnessed by city.example/w" in run_text(check)
+    assert [one.code for one in verify_run(run, TRUST).findings] == ["unknown_signature"]
