@@ -7,7 +7,7 @@ the files then due are those whose deadline has come; at the end of the last one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from account import Account, Fault, Row
@@ -30,7 +30,7 @@ class Moment:
     cycle: int
     rows: tuple[Row, ...]
     by_id: dict[str, list[Row]]
-    right: dict[str, bool] = field(default_factory=dict)
+    not_right: frozenset[str] | None = None
 
 
 class Measures:
@@ -49,6 +49,7 @@ class Measures:
                 self.first_reported.setdefault(file_id, cycle.number)
         self._wrong: dict[int, tuple[str, ...]] = {}
         self._moments: dict[int, Moment] = {}
+        self._touched = frozenset().union(*(fault.touched for fault in account.faults))
 
     def moment(self, cycle: int) -> Moment:
         """The end of a cycle."""
@@ -99,12 +100,6 @@ class Measures:
 
     def right_in(self, file_id: str, moment: Moment) -> bool:
         """Whether a file is as it must be: one right row, or, inadmissible, none and reported as failed."""
-        known = moment.right.get(file_id)
-        if known is None:
-            known = moment.right[file_id] = self._right_in(file_id, moment)
-        return known
-
-    def _right_in(self, file_id: str, moment: Moment) -> bool:
         file, rows = self.truth.files.get(file_id), moment.by_id.get(file_id, [])
         if file is None:
             return not rows
@@ -114,7 +109,14 @@ class Measures:
 
     def unrecovered(self, fault: Fault, moment: Moment) -> list[str]:
         """The touched ids that should be right by now and aren't, sorted."""
-        return sorted(i for i in fault.touched if self._is_due(i, moment.cycle) and not self.right_in(i, moment))
+        return sorted(fault.touched & self._not_right(moment))
+
+    def _not_right(self, moment: Moment) -> frozenset[str]:
+        """The ids that any fault touched, and that should be right at this moment and aren't."""
+        if moment.not_right is None:
+            due = (i for i in self._touched if self._is_due(i, moment.cycle))
+            moment.not_right = frozenset(i for i in due if not self.right_in(i, moment))
+        return moment.not_right
 
     def _is_due(self, file_id: str, cycle: int) -> bool:
         file = self.truth.files.get(file_id)
@@ -147,7 +149,8 @@ class Measures:
     def _recovery(self, moment: Moment) -> tuple[int, int]:
         last = moment.cycle == self.truth.cycles
         faults = [f for f in self.account.faults if f.cycle < moment.cycle or (last and f.cycle == moment.cycle)]
-        return sum(not self.unrecovered(fault, moment) for fault in faults), len(faults)
+        wrong = self._not_right(moment)
+        return sum(fault.touched.isdisjoint(wrong) for fault in faults), len(faults)
 
     def _honesty(self, moment: Moment) -> tuple[int, int]:
         cases = [

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from wire import TRIES, Failure, Wire
 
 NAME = re.compile(
-    r"(in|out|int)_([0-9]{8}T[0-9]{6})Z_(\+[0-9]{6,15}|hidden)_([A-Z0-9]{2,4}|none)"
+    r"(in|out|int)_([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z_(\+[0-9]{6,15}|hidden)_([A-Z0-9]{2,4}|none)"
     r"(?:_[^/\x00-\x1f\x7f-\x9f]{1,120})?\.(mp3|wav|ogg|m4a)"
 )
 PHONE = re.compile(r"\+[0-9]{6,15}")
@@ -25,9 +25,9 @@ class Call:
         if match is None:
             self.reason = "the name is not in the grammar"
             return
-        self.direction, started, self.phone, self.code, self.ext = match.groups()
+        self.direction, *started, self.phone, self.code, self.ext = match.groups()
         try:
-            self.started = datetime.strptime(started, "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+            self.started = datetime(*map(int, started), tzinfo=UTC)
         except ValueError:
             self.reason = "the date or time does not exist"
 
