@@ -13,13 +13,14 @@ import selectors
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from proctor.agents.protocol import LINE_LIMIT
+from proctor.agents.resolve import AgentCommand
 from proctor.clock import Clock
 from proctor.sandbox.child import apply_limits
+from proctor.sandbox.tiers import IsolatedAgents
 
 __all__ = ["AgentLimits", "AgentProcess", "Ended", "Line"]
 
@@ -55,20 +56,22 @@ class Ended:
 class AgentProcess:
     """A running agent. Raises ``OSError`` if the command can't be started."""
 
-    def __init__(
-        self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str], limits: AgentLimits, clock: Clock
-    ) -> None:
+    def __init__(self, command: AgentCommand, *, isolation: IsolatedAgents, limits: AgentLimits, clock: Clock) -> None:
         self._limits = limits
         self._clock = clock
         self._home = tempfile.TemporaryDirectory(prefix="proctor-agent-", ignore_cleanup_errors=True)
+        launch = isolation.launch(
+            command.argv, folder=command.folder, environment=command.environment, home=Path(self._home.name)
+        )
         try:
             self._process = subprocess.Popen(
-                list(command),
+                list(launch.argv),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=folder,
-                env={**environment, "HOME": self._home.name, "TMPDIR": self._home.name},
+                cwd=command.folder,
+                env=dict(launch.environment),
+                pass_fds=launch.inherited,
                 start_new_session=True,
                 close_fds=True,
                 bufsize=0,
@@ -76,6 +79,9 @@ class AgentProcess:
         except OSError:
             self._home.cleanup()
             raise
+        finally:
+            for fd in launch.inherited:
+                os.close(fd)
         apply_limits(self._process.pid, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
         self._deadline = clock.monotonic() + limits.seconds
         self._pending = bytearray()

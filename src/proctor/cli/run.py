@@ -14,6 +14,7 @@ from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import progress_line, scorecard
 from proctor.runner.run import FinishedRun, Progress, RunRequest, run_suite
+from proctor.sandbox.tiers import Tier
 from proctor.suite.load import load_suite
 from proctor.suite.plan import Selection
 
@@ -26,6 +27,11 @@ __all__ = ["progress_to", "run"]
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs a case; the suite says how many by default.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of cases, worlds and plan.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. [default: runs/ID]")
+@click.option(
+    "--isolation",
+    type=click.Choice(["T1", "T2"]),
+    help="At least this isolation tier; the suite's own demand holds in any case.",
+)
 @click.option("--case", "cases", multiple=True, help="Only this case (a partial plan: it can't pass).")
 @click.option("--slice", "slices", multiple=True, help="Only this slice (a partial plan).")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N cases (a partial plan).")
@@ -40,6 +46,7 @@ def run(
     runs: int | None,
     seed: int,
     out: Path | None,
+    isolation: Tier | None,
     cases: tuple[str, ...],
     slices: tuple[str, ...],
     limit: int | None,
@@ -67,6 +74,7 @@ def run(
         runs=runs,
         seed=seed,
         out=out,
+        isolation=isolation,
         selection=Selection(cases=cases, slices=slices, limit=limit),
     )
     finished = run_suite(request, on_cell=progress_to(quiet=quiet or as_json))

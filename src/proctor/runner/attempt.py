@@ -36,6 +36,7 @@ from proctor.ledger.entries import (
 from proctor.ledger.trace import Step, steps_of
 from proctor.runner.cycle import CycleResult, run_cycle
 from proctor.runner.folder import RunFolder
+from proctor.sandbox.tiers import IsolatedAgents
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
 from proctor.suite.plan import Cell
@@ -77,6 +78,7 @@ def run_attempt(
     recorder: Recorder,
     folder: RunFolder,
     command: AgentCommand,
+    isolation: IsolatedAgents,
     clock: Clock,
     world_seed: str,
 ) -> Attempt:
@@ -84,7 +86,17 @@ def run_attempt(
     name = f"{cell}.{retry}"
     recorder.take()
     recorder.record(AttemptStart(attempt=name, caseId=cell.case_id, retry=retry, run=cell.run, worldSeed=world_seed))
-    running = _Running(suite, case, name, world=world, recorder=recorder, folder=folder, command=command, clock=clock)
+    running = _Running(
+        suite,
+        case,
+        name,
+        world=world,
+        recorder=recorder,
+        folder=folder,
+        command=command,
+        isolation=isolation,
+        clock=clock,
+    )
     outcome: Outcome | None
     try:
         running.reset(world_seed)
@@ -134,11 +146,12 @@ class _Running:
         recorder: Recorder,
         folder: RunFolder,
         command: AgentCommand,
+        isolation: IsolatedAgents,
         clock: Clock,
     ) -> None:
         self._suite, self._case, self._name = suite, case, name
         self._world, self._recorder, self._folder = world, recorder, folder
-        self._command, self._clock = command, clock
+        self._command, self._isolation, self._clock = command, isolation, clock
         self._started = clock.monotonic()
         self.gateway = Gateway(
             world,
@@ -199,14 +212,8 @@ class _Running:
         self._recorder.record(AgentStart(attempt=self._name, cycle=cycle, messageRef=reference))
         try:
             agent = AgentProcess(
-                self._command.argv,
-                folder=self._command.folder,
-                environment=self._command.environment,
-                limits=AgentLimits(seconds=seconds),
-                clock=self._clock,
+                self._command, isolation=self._isolation, limits=AgentLimits(seconds=seconds), clock=self._clock
             )
-        except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-            return CycleResult(reason=EndReason.NOT_STARTED, detail=f"the program can't be started: {error.strerror}")
         except OSError as error:
             if error.errno == errno.ENOEXEC:
                 return CycleResult(reason=EndReason.NOT_STARTED, detail="the program is not executable here")

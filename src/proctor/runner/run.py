@@ -21,13 +21,14 @@ from proctor.agents.resolve import AgentCommand, resolve_agent
 from proctor.agents.stdio import AgentLimits
 from proctor.clock import Clock, SystemClock, SystemRandomness, utc_text
 from proctor.codec.canonical import digest_bytes
+from proctor.errors import IsolationError, Place
 from proctor.gate.model import Policy
 from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
 from proctor.kinds import Outcome, Verdict
 from proctor.ledger.closing import close_run
 from proctor.ledger.entries import CellGrade, Entry, PlanRegistered, RunClosed, RunPlan, RunVerdict, SelfTest, WorkerLog
-from proctor.ledger.keys import Signer, install_signer
+from proctor.ledger.keys import Signer, home_folder, install_signer
 from proctor.ledger.texts import TextStore
 from proctor.ledger.workspace import add_to_workspace
 from proctor.ledger.writer import LogWriter
@@ -39,7 +40,8 @@ from proctor.runner.folder import RunFolder
 from proctor.runner.grading import Recorded, code_meanings, grade_cell
 from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.runner.workspace import believe_own_key
-from proctor.sandbox.tiers import Isolation, isolation_for
+from proctor.sandbox.confine import Confinement
+from proctor.sandbox.tiers import IsolatedAgents, Tier, isolate
 from proctor.score.cells import CellRecord, CellUsage
 from proctor.score.summary import Rate
 from proctor.suite.load import Suite, load_suite
@@ -61,6 +63,7 @@ class RunRequest:
     runs: int | None = None
     seed: int = 1
     out: Path | None = None
+    isolation: Tier | None = None
     selection: Selection = field(default_factory=Selection)
 
 
@@ -91,10 +94,10 @@ def run_suite(
     suite = load_suite(request.suite)
     policy = gate_policy(suite)
     command = resolve_agent(request.agent, shipped=suite.agents, shipped_folder=suite.agents_folder, folder=Path.cwd())
-    with (
-        contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)) as world,
-        contextlib.closing(GraderProcess(suite.folder)) as graders,
-    ):
+    run_id = _run_id(clock.now_ns())
+    with contextlib.ExitStack() as resources:
+        world = resources.enter_context(contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)))
+        graders = resources.enter_context(contextlib.closing(GraderProcess(suite.folder)))
         cases = suite.cases(request.seed)
         plan = make_plan(
             suite,
@@ -103,17 +106,33 @@ def run_suite(
             gate_digest=policy.digest,
             seed=request.seed,
             runs=request.runs,
+            isolation=request.isolation,
             selection=request.selection,
         )
-        limits = AgentLimits()
-        isolation = isolation_for(plan.isolation, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
+        root = request.out or Path("runs") / run_id
+        isolation = resources.enter_context(contextlib.closing(_isolate(plan, suite, command, root)))
         # Before anything is written or any agent started: the suite's code loads, and every case fits its world.
         codes = code_meanings(graders)
         floor = do_nothing_floor(suite, plan, cases, world, graders)
-        run_id = _run_id(clock.now_ns())
-        folder = RunFolder.create(request.out or Path("runs") / run_id)
+        folder = RunFolder.create(root)
         run = _Run(suite, plan, cases, policy, command, isolation, folder, run_id, world, graders, clock)
         return run.execute(floor, codes, on_cell)
+
+
+def _isolate(plan: Plan, suite: Suite, command: AgentCommand, root: Path) -> IsolatedAgents:
+    """The plan's tier for this agent: it sees its own folder, never the suite's keys, the runs or the signing key."""
+    hidden = (suite.folder.resolve(), root.absolute().parent.resolve(), home_folder(os.environ).resolve())
+    if plan.isolation != "T1" and command.folder.resolve() in hidden:
+        raise IsolationError(
+            "the agent's folder holds what the agent must not see",
+            place=Place(str(command.folder)),
+            expected="a folder of the agent's own, apart from the suite and the runs",
+            fix="move the agent, or start it from another folder",
+            code="tier_unmet",
+        )
+    limits = AgentLimits()
+    confinement = Confinement(hidden=hidden, environment={"PATH": command.environment["PATH"]})
+    return isolate(plan.isolation, confinement, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
 
 
 def _run_id(started_ns: int) -> str:
@@ -131,7 +150,7 @@ class _Run:
         cases: tuple[Case, ...],
         policy: Policy,
         command: AgentCommand,
-        isolation: Isolation,
+        isolation: IsolatedAgents,
         folder: RunFolder,
         run_id: str,
         world: RemoteWorld,
@@ -176,11 +195,11 @@ class _Run:
         """Register the plan before anything runs; when that was, in ns."""
         data = self._plan.to_bytes()
         self._folder.write("plan.json", data)
-        self._folder.write_json("isolation.json", self._isolation)
+        self._folder.write_json("isolation.json", self._isolation.record)
         log.append(RunPlan(cells=self._plan.size, planDigest=digest_bytes(data), runId=self._run_id))
         started_ns = log.last_ns
         isolation = (self._folder.root / "isolation.json").read_bytes()
-        log.append(SelfTest(isolationDigest=digest_bytes(isolation), tier=self._isolation.tier))
+        log.append(SelfTest(isolationDigest=digest_bytes(isolation), tier=self._isolation.record.tier))
         log.commit()
         return started_ns
 
@@ -204,6 +223,7 @@ class _Run:
                 recorder=recorder,
                 folder=self._folder,
                 command=self._command,
+                isolation=self._isolation,
                 clock=self._clock,
                 world_seed=self._plan.world_seed(cell),
             )
@@ -255,7 +275,7 @@ class _Run:
             run_id=self._run_id,
             started=utc_text(started_ns),
             finished=utc_text(finished_ns),
-            isolation=self._isolation.summary(),
+            isolation=self._isolation.record.summary(),
             floor=floor,
             codes=codes,
         )

@@ -1,30 +1,38 @@
-"""Isolation tiers by name, and what each is made of and allows to be claimed. Never a silent downgrade.
+"""Isolation tiers by name: what each is made of, what it allows to be claimed, and one of them ready for use.
 
 T0 in-process · T1 process · T2 sandbox without privileges · T3 with its own user and cgroup · T4 another machine.
+A demanded tier is had, or there is no run: never a silent downgrade. Left out: how T2 is made (``sandbox.confine``).
 """
 
 from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from proctor.errors import IsolationError
+from proctor.sandbox.confine import Confinement, Sandbox
+from proctor.sandbox.selftest import SelfTestResult, run_self_test
 
-__all__ = ["Isolation", "Tier", "isolation_for"]
+__all__ = ["TIERS", "IsolatedAgents", "Isolation", "Launch", "Tier", "isolate", "stricter"]
 
 Tier = Literal["T0", "T1", "T2", "T3", "T4"]
-_ORDER = ("T0", "T1", "T2", "T3", "T4")
-_CLAIMS = {
-    "T0": "for development; nothing about cheating can be said",
+TIERS: tuple[Tier, ...] = ("T0", "T1", "T2", "T3", "T4")
+_HIGHEST: Tier = "T2"
+_CLAIMS: dict[str, str] = {
     "T1": "protects against accidents only; an agent that means to can reach what its user can reach",
+    "T2": "the agent can't reach graders, record, keys or other cells, short of a kernel bug",
 }
 
 
 class Isolation(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for this run's agents: ``isolation.json``."""
+    """What holds for this run's agents: ``isolation.json``. ``self_test`` is attempt → whether it came through, null
+    where none was made."""
 
     v: int = 1
     demanded: str
@@ -32,24 +40,93 @@ class Isolation(msgspec.Struct, frozen=True, kw_only=True):
     claim: str
     holds: dict[str, bool]
     limits: dict[str, int]
+    network: bool
+    runs_as: str
     platform: str
+    self_test: dict[str, bool] | None = None
 
     def summary(self) -> dict[str, Any]:
         """What the report says of it."""
-        return {"demanded": self.demanded, "tier": self.tier, "claim": self.claim}
+        attempts = self.self_test or {}
+        return {
+            "demanded": self.demanded,
+            "tier": self.tier,
+            "claim": self.claim,
+            "self_test": {"attempted": len(attempts), "blocked": sum(not found for found in attempts.values())}
+            if attempts
+            else None,
+        }
 
 
-def isolation_for(demanded: str, *, memory_bytes: int, file_bytes: int) -> Isolation:
-    """The tier that agents get here. Raises ``IsolationError`` if the suite demands more than can be had."""
-    limits_work = hasattr(resource, "prlimit")
-    if _ORDER.index(demanded) > _ORDER.index("T1"):
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """What to start: a command, its environment, and descriptors to hand down, which the caller closes."""
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    inherited: Sequence[int] = ()
+
+
+class IsolatedAgents:
+    """A tier that holds: says how to start an agent in it. Close it when the run is over."""
+
+    def __init__(self, record: Isolation, sandbox: Sandbox | None) -> None:
+        self.record = record
+        self._sandbox = sandbox
+
+    def launch(self, argv: Sequence[str], *, folder: Path, environment: Mapping[str, str], home: Path) -> Launch:
+        """How to start ``argv``. In a sandbox the environment is the confinement's, and home is its own /tmp."""
+        if self._sandbox is None:
+            return Launch(argv=argv, environment={**environment, "HOME": str(home), "TMPDIR": str(home)})
+        command, filter_fd = self._sandbox.wrap(argv, folder)
+        return Launch(argv=command, environment={}, inherited=(filter_fd,))
+
+    def close(self) -> None:
+        """Let go of what the tier holds."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+
+
+def stricter(one: Tier, other: Tier | None) -> Tier:
+    """The stricter of two tiers."""
+    return one if other is None or TIERS.index(one) >= TIERS.index(other) else other
+
+
+def isolate(demanded: Tier, confinement: Confinement, *, memory_bytes: int, file_bytes: int) -> IsolatedAgents:
+    """The demanded tier (T1 at least), tried out. Raises ``IsolationError`` if it can't be had here."""
+    if TIERS.index(demanded) > TIERS.index(_HIGHEST):
         raise IsolationError(
-            f"the suite demands isolation tier {demanded}",
+            f"isolation tier {demanded} is demanded",
             expected=demanded,
-            found="T1 (separate processes), the highest tier of this version",
-            fix="run a suite that demands T1, or lower the demand in suite.toml and say so",
+            found=f"{_HIGHEST}, the highest tier of this version",
+            fix="lower the demand in suite.toml and say so",
             code="tier_unmet",
         )
+    if TIERS.index(demanded) <= TIERS.index("T1"):
+        return IsolatedAgents(_process_record(demanded, memory_bytes, file_bytes), None)
+    sandbox = Sandbox(confinement)
+    try:
+        result = run_self_test(lambda argv, folder: _for_probe(sandbox, argv, folder))
+        if result.open:
+            raise IsolationError(
+                f"isolation tier {demanded} does not hold on this machine",
+                expected="every escape attempt of the self-test blocked",
+                found=f"came through: {', '.join(result.open)}",
+                code="tier_unmet",
+            )
+    except BaseException:
+        sandbox.close()
+        raise
+    return IsolatedAgents(_sandbox_record(demanded, sandbox, result), sandbox)
+
+
+def _for_probe(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> tuple[list[str], Sequence[int]]:
+    command, filter_fd = sandbox.wrap(argv, folder)
+    return command, (filter_fd,)
+
+
+def _process_record(demanded: Tier, memory_bytes: int, file_bytes: int) -> Isolation:
+    limits_work = hasattr(resource, "prlimit")
     return Isolation(
         demanded=demanded,
         tier="T1",
@@ -62,5 +139,38 @@ def isolation_for(demanded: str, *, memory_bytes: int, file_bytes: int) -> Isola
             "memory_and_file_limits": limits_work,
         },
         limits={"memory_bytes": memory_bytes, "file_bytes": file_bytes} if limits_work else {},
+        network=True,
+        runs_as="the same user as Proctor",
         platform=sys.platform,
+    )
+
+
+def _sandbox_record(demanded: Tier, sandbox: Sandbox, result: SelfTestResult) -> Isolation:
+    bound = sandbox.confinement
+    return Isolation(
+        demanded=demanded,
+        tier="T2",
+        claim=_CLAIMS["T2"],
+        holds={
+            "separate_process": True,
+            "empty_environment": True,
+            "no_inherited_descriptors": True,
+            "own_session": True,
+            "memory_and_file_limits": True,
+            "own_process_namespace": True,
+            "own_file_system": True,
+            "system_call_filter": True,
+            "no_network": not bound.network,
+        },
+        limits={
+            "data_bytes": bound.data_bytes,
+            "file_bytes": bound.file_bytes,
+            "tmp_bytes": bound.tmp_bytes,
+            "processes": bound.processes,
+            "open_files": bound.open_files,
+        },
+        network=bound.network,
+        runs_as=sandbox.runs_as,
+        platform=sys.platform,
+        self_test=result.attempts,
     )

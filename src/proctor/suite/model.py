@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from proctor.kinds import Phase, Role
+from proctor.sandbox.tiers import Tier
 
 __all__ = [
     "After",
@@ -88,7 +89,7 @@ class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     contract: Contract = Contract()
     budget: Budget = Budget()
     cycle: CycleSpec = CycleSpec()
-    isolation: Literal["T0", "T1", "T2", "T3", "T4"] = "T1"
+    isolation: Tier = "T1"
     metrics: dict[str, Derived] = {}
     agents: Name | None = None
     corpus: Name | None = None

@@ -13,6 +13,7 @@ import msgspec
 from proctor._version import __version__
 from proctor.codec.canonical import canonical_bytes, digest_bytes, digest_json
 from proctor.errors import UsageError
+from proctor.sandbox.tiers import Tier, stricter
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
 
@@ -75,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     runs: int
     cases: tuple[CaseRef, ...]
-    isolation: str
+    isolation: Tier
     infrastructure_retries: int = 1
     selection: Selection = Selection()
     synthetic_only: bool = False
@@ -113,9 +114,12 @@ def make_plan(
     gate_digest: str,
     seed: int,
     runs: int | None = None,
+    isolation: Tier | None = None,
     selection: Selection | None = None,
 ) -> Plan:
-    """A plan over a suite's cases. Raises ``UsageError`` if the selection leaves no cell."""
+    """A plan over a suite's cases; ``isolation`` may demand more than the suite does, never less.
+
+    Raises ``UsageError`` if the selection leaves no cell."""
     chosen = selection or Selection()
     picked = _select(cases, chosen)
     if not picked:
@@ -134,7 +138,7 @@ def make_plan(
         seed=seed,
         runs=runs if runs is not None else suite.spec.runs,
         cases=tuple(CaseRef(id=c.id, slice=c.slice, group=c.group or c.id, digest=digests[c.id]) for c in picked),
-        isolation=suite.spec.isolation,
+        isolation=stricter(suite.spec.isolation, isolation),
         selection=chosen,
         synthetic_only=suite.spec.synthetic_only,
     )

@@ -1,0 +1,136 @@
+"""The start-up self-test: escape attempts from inside the very sandbox that agents will run in.
+
+It sets up what there would be to reach (a key, a log, a listening port, sockets, a secret in the environment), runs
+``sandbox.probe`` where an agent would run, and says which attempts came through.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+
+from proctor.errors import IsolationError
+
+__all__ = ["PROBE", "SelfTestResult", "run_self_test"]
+
+PROBE = Path(__file__).with_name("probe.py")
+_TIMEOUT_SECONDS = 60.0
+
+Wrap = Callable[[Sequence[str], Path], tuple[list[str], Sequence[int]]]
+"""From a command and its folder to the command to start, and descriptors that it inherits (closed here afterwards)."""
+
+
+class SelfTestResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Attempt → whether it succeeded."""
+
+    attempts: dict[str, bool]
+
+    @property
+    def open(self) -> list[str]:
+        """The attempts that came through."""
+        return sorted(name for name, succeeded in self.attempts.items() if succeeded)
+
+
+def run_self_test(wrap: Wrap) -> SelfTestResult:
+    """Try to escape. Raises ``IsolationError`` if the probe itself can't run there."""
+    with ExitStack() as stack:
+        outside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-selftest-")))
+        probe_folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-probe-")))
+        probe_folder.chmod(0o755)
+        (probe_folder / PROBE.name).write_bytes(PROBE.read_bytes())
+        (probe_folder / PROBE.name).chmod(0o644)
+        targets = _set_out(stack, outside)
+        command, inherited = wrap([sys.executable, "-I", "-S", str(probe_folder / PROBE.name)], probe_folder)
+        try:
+            done = subprocess.run(
+                command,
+                input=json.dumps(targets).encode() + b"\n",
+                capture_output=True,
+                env={},
+                pass_fds=inherited,
+                timeout=_TIMEOUT_SECONDS,
+                start_new_session=True,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise _cannot_run(str(error)) from error
+        finally:
+            for fd in inherited:
+                os.close(fd)
+        if done.returncode != 0:
+            raise _cannot_run(done.stderr.decode("utf-8", "replace").strip()[-200:] or f"status {done.returncode}")
+        return SelfTestResult(attempts=json.loads(done.stdout))
+
+
+def _cannot_run(found: str) -> IsolationError:
+    return IsolationError(
+        "the isolation's self-test can't run inside the sandbox",
+        expected="a Python interpreter that starts there",
+        found=found,
+        fix="`proctor doctor` says what this machine offers",
+        code="self_test",
+    )
+
+
+def _set_out(stack: ExitStack, outside: Path) -> dict[str, object]:
+    """What there is to reach: files, sockets, this process."""
+    outside.chmod(0o755)
+    (outside / "key.jsonl").write_text('{"answer": 42}\n')
+    private = outside / "private.key"
+    private.write_text("secret secret secret\n")
+    private.chmod(0o600)
+    ledger = stack.enter_context((outside / "wal").open("ab"))
+    tcp = stack.enter_context(socket.socket())
+    tcp.bind(("127.0.0.1", 0))
+    tcp.listen(1)
+    by_path = stack.enter_context(socket.socket(socket.AF_UNIX))
+    by_path.bind(str(outside / "socket"))
+    by_path.listen(1)
+    abstract_name = f"proctor-{secrets.token_hex(8)}"
+    if sys.platform.startswith("linux"):
+        abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
+        abstract.bind("\0" + abstract_name)
+        abstract.listen(1)
+    canary = f"canary-{secrets.token_hex(8)}"
+    holder = stack.enter_context(
+        subprocess.Popen(
+            ["/bin/sleep", "60"], env={"PROCTOR_CANARY": canary}, pass_fds=(ledger.fileno(),), start_new_session=True
+        )
+    )
+    stack.callback(holder.kill)
+    stat = Path(f"/proc/{holder.pid}/stat")
+    started = stat.read_text().rsplit(")", 1)[1].split()[19] if stat.exists() else "none"
+    return {
+        "key": str(outside / "key.jsonl"),
+        "private_key": str(private),
+        "run_folder": str(outside),
+        "ledger": str(outside / "wal"),
+        "pid": holder.pid,
+        "fd": ledger.fileno(),
+        "start_time": started,
+        "program": "/bin/sleep",
+        "canary": canary,
+        "port": tcp.getsockname()[1],
+        "abstract": abstract_name,
+        "socket": str(outside / "socket"),
+        "home_file": _some_file(Path.home()),
+        "tmp_file": str(outside / "planted"),
+    }
+
+
+def _some_file(folder: Path) -> str | None:
+    """A file that stands in a folder, if there is one."""
+    try:
+        return next((str(path) for path in sorted(folder.iterdir()) if path.is_file() and path.stat().st_size), None)
+    except OSError:
+        return None
