@@ -150,3 +150,19 @@ def test_resumes_of_the_agents_sdk_are_not_added_up(tmp_path: Path) -> None:
     assert outcome["sdk_reported"]["total_tokens"] == 210
     code, outcome = run(["import", "--from", "openai.agents_sdk", *reversed(names)])
     assert (code, outcome["errors"][0]["code"]) == (2, "cumulative_regression")
+
+
+def test_nan_is_named_wherever_it_stands_in_a_large_file(tmp_path: Path) -> None:
+    manifest, _ = usual()
+    for n_lines in (0, 1, 65_535, 65_536, 65_537, 200_000):
+        text = b"[" + b"\n" * n_lines + b"  NaN]"
+        error = run(write(tmp_path, manifest, text))[1]["errors"][0]
+        assert error["code"] == "schema"
+        assert f"NaN or Infinity at line {n_lines + 1} column" in error["detail"]
+
+
+def test_a_large_list_of_anything_else_is_answered_without_an_exception_for_each(tmp_path: Path) -> None:
+    manifest, _ = usual()
+    for text in (b"[" + b"1," * 500_000 + b"1]", b"[" + b"{}," * 300_000 + b"{}]"):
+        error = run(write(tmp_path, manifest, text))[1]["errors"][0]
+        assert (error["code"], "checkpoint_id" in error["detail"]) == ("schema", True)

@@ -39,7 +39,7 @@ from proctor.usage.wire import (
     UsualRequest,
 )
 
-__all__ = ["reduce_fast", "reduce_fast_bytes"]
+__all__ = ["reduce_fast", "reduce_fast_bytes", "without_collection"]
 
 _Row: TypeAlias = "Record[UsualRequest] | Record[AnyRequest]"
 _Owner: TypeAlias = tuple[CheckpointRow, RunRow, AttemptRow]
@@ -52,6 +52,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 _IDS: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}\n)*+")
 _HASHES: Final = re.compile(r"(?:[0-9a-f]{64}\n)*+")
 _SPACE: Final = b" \t\r\n"
+_LIST_KEY: Final = b'"request_evidence"'
 _LIST_START: Final = b'"request_evidence":['
 _LIST_END: Final = b'],"run_id":"'
 
@@ -68,7 +69,7 @@ def reduce_fast(manifest: Any, records: Any) -> dict[str, Any] | None:
     if type(manifest) is not dict or type(records) not in (list, tuple):
         return None
     try:
-        with _without_collection():
+        with without_collection():
             return _reduce(msgspec.convert(manifest, ManifestFile), map(_convert, records))
     except _NOT_PLAIN:
         return None
@@ -77,9 +78,10 @@ def reduce_fast(manifest: Any, records: Any) -> dict[str, Any] | None:
 def reduce_fast_bytes(manifest: bytes, records: bytes) -> dict[str, Any] | None:
     """The valid result of two JSON documents, or None."""
     try:
-        with _without_collection():
+        with without_collection():
             typed = _decode_manifest(manifest)
             _require(_n_bytes(manifest) == _n_bytes(_encode(typed)))
+            _require(records.count(_LIST_KEY) >= len(typed.checkpoints))  # else 100 MB of numbers would be split first
             rows = _Rows(_split(records))
             result = _reduce(typed, rows)
             return result if _n_bytes(records) == rows.n_bytes else None
@@ -121,7 +123,7 @@ def _n_bytes(document: bytes) -> int:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Millions of acyclic objects are made at once; looking for cycles among them again and again doubles the time."""
     was_enabled = gc.isenabled()
     gc.disable()

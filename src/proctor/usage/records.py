@@ -8,8 +8,9 @@ runs. Ties go to the smallest id. Left out: the fast way to the same answer wher
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Final
 
 from proctor.usage.counts import COUNT_KEYS, Counts, add_counts, check_counts, exceeds_limit, zero_counts
@@ -29,7 +30,7 @@ _RECORD: Final = (
 _EVIDENCE: Final = frozenset(("request_id", "provider", "raw_usage", "normalized"))
 
 
-def check_records(manifest: Manifest, records: Iterable[Any]) -> tuple[dict[str, Counts], int]:
+def check_records(manifest: Manifest, records: Sequence[Any]) -> tuple[dict[str, Counts], int]:
     """Counts of each run (its tip's), and how many exact duplicates were ignored. Raises ``AccountingError``."""
     by_id, digests, n_duplicates = _collect(manifest, records)
     missing = sorted(manifest.checkpoints.keys() - by_id.keys())
@@ -45,46 +46,48 @@ def check_records(manifest: Manifest, records: Iterable[Any]) -> tuple[dict[str,
     }, n_duplicates
 
 
-def _collect(manifest: Manifest, records: Iterable[Any]) -> tuple[dict[str, Any], dict[str, str], int]:
-    """Records by checkpoint, whatever their order; of several faults the one with the smallest id is raised."""
+def _collect(manifest: Manifest, records: Sequence[Any]) -> tuple[dict[str, Any], dict[str, str], int]:
+    """Records by checkpoint, whatever their order; of several faults the one with the smallest id is raised.
+
+    What has no id comes first. Once a fault is known, records with greater ids aren't looked at.
+    """
+    if not all(type(record) is dict and is_id(record.get("checkpoint_id")) for record in records):
+        raise _schema("a record", "an object with an id as its checkpoint_id")
     version: int = manifest.value["schema_version"]
     by_id: dict[str, Any] = {}
     digests: dict[str, str] = {}
     n_duplicates = 0
     first: tuple[str, int, str] | None = None
     error: AccountingError | None = None
-
-    def note(checkpoint_id: str, rank: int, fault: AccountingError) -> None:
-        nonlocal first, error
-        key = (checkpoint_id, rank, fault.detail)
-        if first is None or key < first:
-            first, error = key, fault
-
-    for record in records:
-        checkpoint_id = record.get("checkpoint_id") if type(record) is dict else None
-        name = checkpoint_id if isinstance(checkpoint_id, str) and is_id(checkpoint_id) else ""
-        try:
-            _check_schema(record, version, name or "a record without a usable checkpoint_id")
-        except AccountingError as fault:
-            note(name, 0, fault)
-            continue
-        if name not in manifest.checkpoints:
-            note(name, 1, AccountingError(Fault.EXTRA_RECORD, f"checkpoint {name} is not in the manifest"))
-            continue
-        digest = hashlib.sha256(canonical(record)).hexdigest()
-        if digests.setdefault(name, digest) != digest:
-            note(
-                name,
-                2,
-                AccountingError(Fault.CONFLICTING_DUPLICATE, f"checkpoint {name}: delivered twice, content differs"),
-            )
-        elif name in by_id:
-            n_duplicates += 1
-        else:
-            by_id[name] = record
+    for record in sorted(records, key=itemgetter("checkpoint_id")):
+        name: str = record["checkpoint_id"]
+        if first is not None and name > first[0]:
+            break
+        rank, fault = _fault_of(record, name, version, manifest, digests)
+        if fault is None:
+            n_duplicates += name in by_id
+            by_id.setdefault(name, record)
+        elif first is None or (name, rank, fault.detail) < first:
+            first, error = (name, rank, fault.detail), fault
     if error is not None:
         raise error
     return by_id, digests, n_duplicates
+
+
+def _fault_of(
+    record: Any, name: str, version: int, manifest: Manifest, digests: dict[str, str]
+) -> tuple[int, AccountingError | None]:
+    """The first fault of one record and its rank, or None; notes the digest of a checkpoint's first copy."""
+    try:
+        _check_schema(record, version, name)
+    except AccountingError as fault:
+        return 0, fault
+    if name not in manifest.checkpoints:
+        return 1, AccountingError(Fault.EXTRA_RECORD, f"checkpoint {name} is not in the manifest")
+    digest = hashlib.sha256(canonical(record)).hexdigest()
+    if digests.setdefault(name, digest) != digest:
+        return 2, AccountingError(Fault.CONFLICTING_DUPLICATE, f"checkpoint {name}: delivered twice, content differs")
+    return 0, None
 
 
 def _schema(where: str, expected: str) -> AccountingError:
