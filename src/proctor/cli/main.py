@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "seal": ("proctor.cli.seal:seal", "Sign a statement about a run that is intact and complete."),
     "keys": ("proctor.cli.keys:keys", "Make, show, rotate and trust signing keys."),
     "witness": ("proctor.cli.witness:witness", "Sign the head of somebody else's log, if it only grew."),
+    "suite": ("proctor.cli.suite:suite", "Make, check, show and extend suites."),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
     "reasons": ("proctor.cli.reasons:reasons", "The reason codes: what each means and who mends it."),
     "score-final-state": (

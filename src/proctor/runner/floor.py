@@ -14,7 +14,7 @@ from proctor.gateway.recorder import Recorder
 from proctor.grade.host import GraderProcess
 from proctor.ledger.entries import Entry
 from proctor.runner.grading import Recorded, grade_cell
-from proctor.score.cells import CellUsage
+from proctor.score.cells import CellRecord, CellUsage
 from proctor.score.summary import Rate
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
@@ -22,7 +22,7 @@ from proctor.suite.plan import CaseRef, Cell, Plan
 from proctor.worlds.port import WorldPort
 from proctor.worlds.schedule import Schedule
 
-__all__ = ["do_nothing_floor"]
+__all__ = ["do_nothing_floor", "nothing_done"]
 
 
 class _Forgetful:
@@ -59,10 +59,18 @@ def do_nothing_floor(
 
 
 def _passes(suite: Suite, plan: Plan, case: Case, ref: CaseRef, *, world: WorldPort, graders: GraderProcess) -> bool:
+    if suite.spec.cycle.ends_with is None:
+        return nothing_done(suite, plan, case, ref, world=world, graders=graders).passed
+    world.reset(case.setup, plan.world_seed(Cell(ref.id, 1)))
+    return False
+
+
+def nothing_done(
+    suite: Suite, plan: Plan, case: Case, ref: CaseRef, *, world: WorldPort, graders: GraderProcess
+) -> CellRecord:
+    """The cell of an agent that does nothing and answers nothing, as the graders see it."""
     cell = Cell(ref.id, 1)
     world.reset(case.setup, plan.world_seed(cell))
-    if suite.spec.cycle.ends_with is not None:
-        return False
     before = world.dump()
     nothing = _Forgetful()
     gateway = Gateway(
@@ -90,4 +98,4 @@ def _passes(suite: Suite, plan: Plan, case: Case, ref: CaseRef, *, world: WorldP
         ended=["finished"] * case.cycles,
         usage=CellUsage(calls=0, seconds=0.0),
     )
-    return grade_cell(graders, case, ref, cell, recorded).passed
+    return grade_cell(graders, case, ref, cell, recorded)

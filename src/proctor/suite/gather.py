@@ -17,6 +17,7 @@ __all__ = ["gather", "gather_model"]
 
 T = TypeVar("T")
 _MOST = 100
+_MEANT = re.compile(r"did you mean '([^']+)'\?")
 _PARTS = re.compile(r'"([^"]*)"|([^.\[\]"]+)|\[(\d+|\.\.\.)\]')
 
 
@@ -50,7 +51,7 @@ def gather(
             mistakes.append(mistake)
             path = field(mistake)
             filled.add(path)
-            if not path or not _take_out(left, path):
+            if not path or not _take_out(left, path, guess=_guess(mistake)):
                 return None, mistakes
     return None, mistakes
 
@@ -76,8 +77,17 @@ def _missing(mistake: InputError, left: Mapping[str, Any], fill: Mapping[str, An
     return next((key for key in fill if key not in left and mistake.problem == f"the key {key!r} is missing"), "")
 
 
-def _take_out(values: Any, path: str) -> bool:
-    """Remove what stands at a path, or the nearest thing around it that can be found; False if nothing was."""
+def _guess(mistake: InputError) -> str | None:
+    """The key that was probably meant, where a mistake is an unknown one."""
+    match = _MEANT.fullmatch(mistake.fix or "")
+    return match[1] if match and "unknown key" in mistake.problem else None
+
+
+def _take_out(values: Any, path: str, *, guess: str | None) -> bool:
+    """Remove what stands at a path, or the nearest thing around it that can be found; False if nothing was.
+
+    A misspelt key is read as the one that was meant, so that what it holds is checked too.
+    """
     owner: Any = values
     key: Any = None
     trail: list[tuple[Any, Any]] = []
@@ -92,5 +102,7 @@ def _take_out(values: Any, path: str) -> bool:
     if not trail:
         return False
     owner, key = trail[-1]
-    del owner[key]
+    taken = owner.pop(key)
+    if guess is not None and isinstance(owner, dict) and guess not in owner:
+        owner[guess] = taken
     return True

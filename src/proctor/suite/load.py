@@ -22,7 +22,7 @@ from proctor.suite.answer import AnswerType
 from proctor.suite.generate import generate_cases
 from proctor.suite.model import AgentEntry, Case, SuiteSpec
 
-__all__ = ["Suite", "builtin_suites", "load_suite", "parse_case"]
+__all__ = ["Suite", "builtin_suites", "load_suite", "parse_case", "suite_folder"]
 
 BUILTIN = Path(__file__).resolve().parent.parent / "builtin"
 _LEFT_OUT = {"__pycache__", "agents", "README.md", "runs"}
@@ -152,7 +152,7 @@ def builtin_suites() -> list[str]:
 
 def load_suite(reference: str | Path) -> Suite:
     """A suite by folder, by its ``suite.toml``, or by the name of one that ships. Raises ``SuiteError``."""
-    folder = _folder(reference)
+    folder = suite_folder(reference)
     values, place = read_toml(folder / "suite.toml")
     spec = convert(values, SuiteSpec, place=place)
     suite = Suite(
@@ -191,7 +191,8 @@ def parse_case(row: dict[str, Any], place: Place) -> Case:
     return convert(row, Case, place=lambda field: Place(place.file, place.line, field or None))
 
 
-def _folder(reference: str | Path) -> Path:
+def suite_folder(reference: str | Path) -> Path:
+    """Where a suite stands, named as for ``load_suite``. Raises ``UsageError`` where there is none."""
     path = Path(reference)
     if path.name == "suite.toml" and path.is_file():
         return path.resolve().parent
