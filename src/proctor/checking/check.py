@@ -13,9 +13,9 @@ from proctor.checking.code import check_graders, check_sources, check_tools, ope
 from proctor.checking.gate import check_agents, check_floor, check_gate, plan_of
 from proctor.checking.model import Mistakes, SuiteCheck
 from proctor.checking.read import Draft, read_draft
-from proctor.errors import InfrastructureError, IsolationError, ProctorError
+from proctor.errors import InfrastructureError, ProctorError
 from proctor.gate.foresee import Chance
-from proctor.sandbox.tiers import isolation_for
+from proctor.sandbox.tiers import HIGHEST, TIERS
 from proctor.score.summary import Rate
 from proctor.suite.load import suite_folder
 
@@ -62,11 +62,15 @@ def _blocks_floor(mistakes: Mistakes) -> bool:
 
 
 def _isolation(draft: Draft, mistakes: Mistakes) -> None:
-    try:
-        isolation_for(draft.spec.isolation, memory_bytes=0, file_bytes=0)
-    except IsolationError as error:
-        fix = error.fix or "lower the demand"
-        mistakes.warn(error.problem, draft.place("isolation"), code="tier_unmet", found=error.found, fix=fix)
+    demanded = draft.spec.isolation
+    if TIERS.index(demanded) > TIERS.index(HIGHEST):
+        mistakes.warn(
+            f"the suite demands isolation tier {demanded}, above {HIGHEST}, the highest that is made here",
+            draft.place("isolation"),
+            code="tier_unmet",
+            found=demanded,
+            fix=f"no run can be had until it demands {HIGHEST} or less",
+        )
 
 
 def _result(

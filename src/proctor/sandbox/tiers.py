@@ -19,11 +19,11 @@ from proctor.errors import IsolationError
 from proctor.sandbox.confine import Confinement, Sandbox
 from proctor.sandbox.selftest import SelfTestResult, run_self_test
 
-__all__ = ["TIERS", "IsolatedAgents", "Isolation", "Launch", "Tier", "isolate", "stricter"]
+__all__ = ["HIGHEST", "TIERS", "IsolatedAgents", "Isolation", "Launch", "Tier", "isolate", "stricter"]
 
 Tier = Literal["T0", "T1", "T2", "T3", "T4"]
 TIERS: tuple[Tier, ...] = ("T0", "T1", "T2", "T3", "T4")
-_HIGHEST: Tier = "T2"
+HIGHEST: Tier = "T2"
 _CLAIMS: dict[str, str] = {
     "T1": "protects against accidents only; an agent that means to can reach what its user can reach",
     "T2": "the agent can't reach graders, record, keys or other cells, short of a kernel bug",
@@ -94,11 +94,11 @@ def stricter(one: Tier, other: Tier | None) -> Tier:
 
 def isolate(demanded: Tier, confinement: Confinement, *, memory_bytes: int, file_bytes: int) -> IsolatedAgents:
     """The demanded tier (T1 at least), tried out. Raises ``IsolationError`` if it can't be had here."""
-    if TIERS.index(demanded) > TIERS.index(_HIGHEST):
+    if TIERS.index(demanded) > TIERS.index(HIGHEST):
         raise IsolationError(
             f"isolation tier {demanded} is demanded",
             expected=demanded,
-            found=f"{_HIGHEST}, the highest tier of this version",
+            found=f"{HIGHEST}, the highest tier of this version",
             fix="lower the demand in suite.toml and say so",
             code="tier_unmet",
         )
