@@ -88,6 +88,8 @@ def test_unresolved_cells_are_read_both_ways() -> None:
     tipped = compare_grids(grid("old", old), grid("new", new))
     assert (tipped.verdict, tipped.exit_code) == ("can't tell", 3)
     assert "cells without a known end could tip the answer" in tipped.notes[0]
+    lost = compare_grids(grid("old", {**wide(100, 60), "c099": ["infra"]}), grid("new", wide(100, 90)))
+    assert (lost.difference.value, lost.difference_best.value) == (pytest.approx(0.29), pytest.approx(0.3))
     new["c099"] = ["infra"]
     over = compare_grids(grid("old", old), grid("new", new))
     assert (over.verdict, over.exit_code) == ("invalid", 2)

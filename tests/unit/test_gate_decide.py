@@ -99,6 +99,9 @@ def test_unresolved_cells_are_read_both_ways() -> None:
     assert gate({"overall": {"rate": 0.9}}, {0: F, 3: E}).verdict is Verdict.PASS
     assert gate({"overall": {"rate": 0.99}}, {0: F, 3: E}).verdict is Verdict.BLOCK
     assert gate({"zero": ["failed"]}, {3: E}).verdict is Verdict.UNDECIDED
+    both = gate({"overall": {"rate": 0.95}, "slice": {"fraud": {"every_run": True}}}, {0: F, 12: E, 1: F, 2: F})
+    assert both.verdict is Verdict.BLOCK
+    assert [rule(both, name).held for name in ("overall.rate", "slice.fraud.every_run")] == [Held.OPEN, Held.BROKEN]
     grader = Outcome.GRADER_ERROR
     assert gate({"every_case": {"every_run": True}}, {3: grader}).verdict is Verdict.UNDECIDED
 

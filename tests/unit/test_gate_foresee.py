@@ -45,5 +45,8 @@ def test_the_chance_agrees_with_the_formula_where_there_is_one() -> None:
     assert chance == chance_of_passing(policy, plan(12, 3), true_rate=0.98)
     assert chance_of_passing(policy, plan(12, 3), true_rate=1.0).chance == 1
     assert chance_of_passing(policy, [], true_rate=1.0).chance == 0
+    zero = parse_policy({"zero": ["missing"]}, Place())
+    assert chance_of_passing(zero, [], true_rate=1.0).chance == 0
+    assert chance_of_passing(zero, plan(1, 1), true_rate=0.5).chance == 1
     with pytest.raises(ValueError, match="true_rate must be between 0 and 1"):
         chance_of_passing(policy, plan(1, 1), true_rate=98)

@@ -65,3 +65,12 @@ def test_cannot_tell() -> None:
     same = bootstrap(Clusters.of_cells([1, 1], ["a", "b"]))
     assert isinstance(same, CannotTell)
     assert same.reason == "nothing varies: every cluster has the same mean"
+
+
+def test_ties_count_half_in_the_bias() -> None:
+    """A symmetric statistic with many ties has no bias; counting ties as above or below would show one of
+    0.1.
+    """
+    found = bootstrap(Clusters.of_cells([0, 1] * 50, list(range(100))), resamples=20_000)
+    assert not isinstance(found, CannotTell)
+    assert abs(found.bias) < 0.03
