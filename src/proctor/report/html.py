@@ -25,7 +25,7 @@ from proctor.report.values import visible
 __all__ = ["MAX_PAGE_BYTES", "render_html"]
 
 MAX_PAGE_BYTES = 2_000_000
-_TEXT_LIMIT = 1_000
+_TEXT_LIMIT = 2_000
 
 
 def render_html(

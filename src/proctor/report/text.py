@@ -12,7 +12,7 @@ from typing import Any
 from proctor.report.cellpage import where_text
 from proctor.report.document import Cell, Document, Finding, Rule, read_document
 from proctor.report.style import PLAIN, Style
-from proctor.report.values import counted, fit, one_line, pad, percent, text_width, value_text, wrap
+from proctor.report.values import counted, fit, one_line, pad, percent, text_width, value_text, visible, wrap
 from proctor.report.worst import sorted_findings, worst_cells
 from proctor.score.summary import Rate
 
@@ -89,7 +89,7 @@ def finding_lines(cell: Cell, finding: Finding, events: Mapping[int, int], style
     critical = "  critical" if finding.critical else ""
     code = fit(finding.code, WIDTH - indent - len(critical) - 4)
     lines = [f"{space}{style.bad(code)}{style.bad(critical)}"]
-    rest = WIDTH - indent - len(code) - len(critical) - 2
+    rest = WIDTH - indent - text_width(code) - len(critical) - 2
     if len(where) <= rest:
         lines[0] += f"  {where}"
     else:
@@ -135,8 +135,8 @@ def incident(report: Mapping[str, Any], *, wanted: Sequence[str], namespace: str
 
 def _who(document: Document) -> str:
     seed = "" if document.seed is None else f" · seed {document.seed}"
-    head = f"{document.suite} {document.suite_version}".strip()
-    return f"{head} · {fit(document.agent, max(WIDTH - 6 - len(head) - len(seed), 20))}{seed}"
+    head = fit(f"{document.suite} {document.suite_version}".strip(), 30)
+    return f"{head} · {fit(document.agent, WIDTH - 5 - text_width(head) - len(seed))}{seed}"
 
 
 def _notices(document: Document) -> list[str]:
@@ -224,7 +224,7 @@ def _failures(document: Document, style: Style) -> list[str]:
     rows = []
     for code, count in counts[:_MOST_ROWS]:
         line = f"  {count:>6,}  {fit(code, 60)}"
-        meaning = document.reason_codes.get(code, "")
+        meaning = one_line(document.reason_codes.get(code, ""), 4 * WIDTH)
         if text_width(line) + 2 + text_width(meaning) <= WIDTH:
             rows.append(f"{line}  {fit(meaning, WIDTH)}")
         else:
@@ -260,8 +260,8 @@ def _foot(document: Document, folder: str, style: Style) -> list[str]:
         lines += [f"  isolation          {first}", *(f"{'':<21}{line}" for line in rest)]
     if document.run is not None:
         lines += [
-            f"  report             {folder}/report.html",
-            f"  look closer        {style.bold(f'proctor show {folder}')}",
-            f"  check the record   proctor verify {folder}",
+            f"  report             {visible(folder)}/report.html",
+            f"  look closer        {style.bold(f'proctor show {visible(folder)}')}",
+            f"  check the record   proctor verify {visible(folder)}",
         ]
     return [*lines, ""]

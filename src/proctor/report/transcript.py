@@ -13,7 +13,7 @@ from proctor.report.document import Cell, Document
 from proctor.report.evidence import CellEvidence, CycleEnding
 from proctor.report.style import PLAIN, Style
 from proctor.report.text import WIDTH, cut_lines, finding_lines, verdict_line
-from proctor.report.values import counted, fit, one_line, pad, value_text, wrap
+from proctor.report.values import counted, fit, one_line, pad, value_text, visible, wrap
 from proctor.report.worst import MEANINGS, offending_steps, sorted_findings, worst_cells
 from proctor.worlds.state import Change
 
@@ -29,13 +29,14 @@ _MARGIN = 20
 
 def run_text(document: Document, *, folder: str, style: Style = PLAIN) -> str:
     """The verdict, why, and the cells that did not pass, worst first."""
-    lines = [verdict_line(document, style), f"{document.suite} {document.suite_version} · {fit(document.agent, 50)}"]
+    who = f"{fit(f'{document.suite} {document.suite_version}', 28)} · {fit(document.agent, 48)}"
+    lines = [verdict_line(document, style), who]
     for reason in document.reasons[:6]:
         first, *rest = wrap(reason, WIDTH - 4)
         lines += [f"  - {first}", *(f"    {line}" for line in rest)]
     failed = sum(not cell.passed for cell in document.cells)
     if not failed:
-        return "\n".join([*lines, "", f"every cell passed; 'proctor show {folder} CELL' shows one", ""])
+        return "\n".join([*lines, "", f"every cell passed; 'proctor show {visible(folder)} CELL' shows one", ""])
     lines += ["", style.bold(f"{counted(failed, 'cell')} did not pass, worst first")]
     for cell in worst_cells(document.cells, _MOST_CELLS):
         codes = ", ".join(cell.failures)
@@ -49,7 +50,8 @@ def cell_text(cell: Cell, evidence: CellEvidence | None, *, folder: str, style: 
     """Everything about one cell. ``evidence`` may be an excerpt; what it leaves out is said."""
     end = str(cell.end).replace("_", " ")
     marked = style.good(end) if cell.passed else style.bad(end)
-    lines = [f"{style.bold(fit(cell.name, 60))}  {marked}  {fit(MEANINGS[cell.end], WIDTH)}"]
+    name = fit(cell.name, WIDTH - len(end) - len(MEANINGS[cell.end]) - 4)
+    lines = [f"{style.bold(name)}  {marked}  {MEANINGS[cell.end]}"]
     facts = [("slice", cell.slice), ("group", cell.group), ("attempts", cell.attempts or ""), *usage_facts(cell.usage)]
     lines += [f"  {line}" for line in wrap("  ".join(f"{k} {one_line(v, 60)}" for k, v in facts if v != ""), WIDTH - 2)]
     if cell.detail:
@@ -59,7 +61,7 @@ def cell_text(cell: Cell, evidence: CellEvidence | None, *, folder: str, style: 
     if evidence is not None:
         lines += ["", style.bold("  transcript"), *_transcript(cell, evidence, style)]
         lines += _state(evidence, style)
-    run, name = shlex.quote(folder), shlex.quote(cell.name)
+    run, name = visible(shlex.quote(folder)), visible(shlex.quote(cell.name))
     lines += ["", "  whole trace        " + f"proctor trace {run} {name}"]
     lines += ["  check the record   " + f"proctor verify {run} --cell {name}", ""]
     return "\n".join(line.rstrip() for line in lines)
@@ -150,7 +152,7 @@ def _step(step: Step, codes: Sequence[str], style: Style) -> Iterator[str]:
 
 
 def _ending(ending: CycleEnding, style: Style) -> Iterator[str]:
-    reason = ending.reason.replace("_", " ")
+    reason = fit(ending.reason.replace("_", " "), 40)
     marked = style.dim(reason) if ending.reason in _FINE else style.bad(reason)
     status = "" if ending.exit_status in (None, 0) else f" · exit status {ending.exit_status}"
     yield f"    ended: {marked}{status}"

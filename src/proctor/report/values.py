@@ -19,11 +19,11 @@ _EMOJI_STYLE = "\ufe0f"
 
 def visible(text: str, limit: int | None = None) -> str:
     """The text on one line, unprintable characters escaped. Longer than ``limit``: cut, with the length it had."""
-    cut = text if limit is None or len(text) <= limit else text[:limit]
+    cut = text if limit is None else text[:limit]
     shown = cut if cut.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in cut)
-    if limit is not None and len(shown) > limit:
-        shown = shown[:limit]
-    return shown if len(cut) == len(text) and len(shown) >= len(cut) else f"{shown}… ({len(text):,} characters)"
+    if limit is None or (len(text) <= limit and len(shown) <= limit):
+        return shown
+    return f"{shown[:limit]}… ({len(text):,} characters)"
 
 
 def _escape(character: str) -> str:
