@@ -155,7 +155,7 @@ def _reasons(reasons: Sequence[str], style: Style) -> list[str]:
         return []
     lines = [style.bold("  why")]
     for reason in reasons[:_MOST_REASONS]:
-        first, *rest = wrap(reason, WIDTH - 6)
+        first, *rest = cut_lines(reason, WIDTH - 6, 6)
         lines += [f"    - {first}", *(f"      {line}" for line in rest)]
     if len(reasons) > _MOST_REASONS:
         lines.append(f"    … and {counted(len(reasons) - _MOST_REASONS, 'more reason')} in the report")
@@ -256,7 +256,7 @@ def _cells(document: Document, style: Style) -> list[str]:
 def _foot(document: Document, folder: str, style: Style) -> list[str]:
     lines = [f"  do-nothing floor   {_rate(document.do_nothing_floor)}"]
     if document.isolation is not None:
-        first, *rest = wrap(f"{document.isolation.tier}: {document.isolation.claim}", WIDTH - 21)
+        first, *rest = cut_lines(f"{document.isolation.tier}: {document.isolation.claim}", WIDTH - 21, 4)
         lines += [f"  isolation          {first}", *(f"{'':<21}{line}" for line in rest)]
     if document.run is not None:
         lines += [

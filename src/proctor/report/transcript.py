@@ -32,7 +32,7 @@ def run_text(document: Document, *, folder: str, style: Style = PLAIN) -> str:
     who = f"{fit(f'{document.suite} {document.suite_version}', 28)} · {fit(document.agent, 48)}"
     lines = [verdict_line(document, style), who]
     for reason in document.reasons[:6]:
-        first, *rest = wrap(reason, WIDTH - 4)
+        first, *rest = cut_lines(reason, WIDTH - 4, 6)
         lines += [f"  - {first}", *(f"    {line}" for line in rest)]
     failed = sum(not cell.passed for cell in document.cells)
     if not failed:
