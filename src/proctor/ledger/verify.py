@@ -66,6 +66,7 @@ class _Verification:
         self.visit = visit
         self.beside = beside
         self.findings: list[Finding] = []
+        self.plain: set[str] = set()
         self.torn: dict[str, Recovered] = {}
         self.last_ns: int | None = None
 
@@ -100,27 +101,31 @@ class _Verification:
         In an open log, empty folders are what a broken-off close left.
         """
         names: set[str] = set()
-        for base, folders, files in os.walk(self.folder):
-            here = Path(base)
-            if here == self.folder:
-                folders[:] = [name for name in folders if name not in self.beside]
-            if not folders and not files and here != self.folder and not is_open:
-                self.note(self._name(here), "extra_file", "an empty folder, which no log has")
-            for name in files + [name for name in folders if (here / name).is_symlink()]:
-                path = here / name
-                if path.is_symlink() or not path.is_file():
-                    self.note(self._name(path), "special_file", "a link or special file", expected="a plain file")
-                if here != self.folder or name not in self.beside:
-                    names.add(self._name(path))
+        folders = [""]
+        while folders:
+            base = folders.pop()
+            with os.scandir(self.folder / base) as entries:
+                here = [entry for entry in entries if base or entry.name not in self.beside]
+            if not here and base and not is_open:
+                self.note(base[:-1], "extra_file", "an empty folder, which no log has")
+            for entry in here:
+                name = base + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(name + "/")
+                    continue
+                names.add(name)
+                if entry.is_file(follow_symlinks=False):
+                    self.plain.add(name)
+                else:
+                    self.note(name, "special_file", "a link or special file", expected="a plain file")
         return names
-
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
 
     def _read(self, name: str) -> bytes | None:
         """A file's bytes; None where it is missing or a link (both reported with the listing)."""
-        path = self.folder / name
-        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        if name not in self.plain:
+            return None
+        with open(f"{self.folder}/{name}", "rb", buffering=0) as stream:  # noqa: PTH123 - ten times a log's cost in paths
+            return stream.read()
 
     def _bundles(self, size: int) -> Tree | None:
         """The tree over all entries; None where some can't be read at all."""
