@@ -6,7 +6,7 @@ makes of the values read, which (over the values that entries hold) is the canon
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, NamedTuple, Union
 
 import msgspec
@@ -15,7 +15,7 @@ from proctor.errors import EvidenceError, Place
 from proctor.kinds import INTEGER_LIMIT
 from proctor.ledger.entries import ENTRY_KINDS, ENTRY_VERSION, Entry
 
-__all__ = ["LEAF_PREFIX", "Record", "decode_bundle", "decode_entry", "encode_leaf", "read_entry"]
+__all__ = ["LEAF_PREFIX", "Record", "decode_bundle", "decode_entry", "encode_leaf", "encode_leaves", "read_entry"]
 
 LEAF_PREFIX: Final = b"\x00"
 
@@ -34,6 +34,15 @@ class _Envelope(msgspec.Struct, gc=False):
 def encode_leaf(entry: Entry, seq: int, t_ns: str) -> bytes:
     """0x00 and the entry's canonical bytes: what a leaf hash is taken over."""
     return LEAF_PREFIX + _encode(_Envelope(entry.actor, entry, entry.kind, seq, t_ns, ENTRY_VERSION))
+
+
+def encode_leaves(entries: Iterable[Entry], seq: int, t_ns: str) -> list[bytes]:
+    """``encode_leaf`` for entries of one instant, from number ``seq`` on."""
+    encode = _encode
+    return [
+        LEAF_PREFIX + encode(_Envelope(entry.actor, entry, entry.kind, number, t_ns, ENTRY_VERSION))
+        for number, entry in enumerate(entries, seq)
+    ]
 
 
 class Record(NamedTuple):

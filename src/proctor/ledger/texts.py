@@ -9,6 +9,7 @@ so a changed one is simply no longer there. Left out: which texts an entry needs
 from __future__ import annotations
 
 import hashlib
+import itertools
 import mmap
 import os
 from collections.abc import Iterator, Sequence
@@ -91,13 +92,10 @@ class TextStore:
         salts = self._salts
         if len(salts) < len(texts):
             salts = self._salts = salts + self._block(len(texts))
-        pop = salts.pop
+        pop, sha256 = salts.pop, _sha256
         salted = [pop() + data for data in texts]
-        parts: list[bytes] = []
-        for one in salted:
-            parts += (pack_length(len(one) - SALT_BYTES), one)
-        self._write(b"".join(parts))
-        sha256 = _sha256
+        lengths = map(pack_length, map(len, texts))
+        self._write(b"".join(itertools.chain.from_iterable(zip(lengths, salted, strict=True))))
         return ["sha256:" + sha256(one).hexdigest() for one in salted]
 
     def commit(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 from proctor.clock import Clock
 from proctor.errors import EvidenceError, InfrastructureError, Place, UsageError
 from proctor.ledger.entries import Entry, Recovered
-from proctor.ledger.envelope import encode_leaf
+from proctor.ledger.envelope import encode_leaf, encode_leaves
 from proctor.ledger.files import (
     DISK,
     FileOps,
@@ -67,7 +67,7 @@ class LogWriter:
 
     @property
     def last_ns(self) -> int:
-        """Time of the entry that ``append`` wrote last (ns since the epoch), 0 before the first: the recorder needs it
+        """Time of the entry that was written last (ns since the epoch), 0 before the first: the recorder needs it
         for the trace."""
         return self._last_ns
 
@@ -152,7 +152,7 @@ class LogWriter:
         self._last_ns = self._clock.now_ns()
         leaf = encode_leaf(entry, seq, str(self._last_ns))
         if len(leaf) > ENTRY_LIMIT_BYTES + 1:
-            raise _too_large(entry, len(leaf) - 1)
+            raise _too_large(entry.kind, len(leaf) - 1)
         leaf_hash = _sha256(leaf).digest()
         self._write(pack_length(len(leaf)) + leaf + leaf_hash[:CHECK_BYTES])
         self._tree.add(leaf_hash)
@@ -161,21 +161,20 @@ class LogWriter:
 
     def append_many(self, entries: Iterable[Entry]) -> range:
         """Write entries of one instant together, in one write, and return their numbers."""
-        t_ns = str(self._clock.now_ns())
         first = self._size
-        parts: list[bytes] = []
-        hashes: list[bytes] = []
-        for seq, entry in enumerate(entries, first):
-            leaf = encode_leaf(entry, seq, t_ns)
-            if len(leaf) > ENTRY_LIMIT_BYTES + 1:
-                raise _too_large(entry, len(leaf) - 1)
-            leaf_hash = _sha256(leaf).digest()
-            hashes.append(leaf_hash)
-            parts += (pack_length(len(leaf)), leaf, leaf_hash[:CHECK_BYTES])
-        if hashes:
-            self._write(b"".join(parts))
-            self._tree.extend(hashes)
-            self._size = first + len(hashes)
+        t_ns = self._clock.now_ns()
+        leaves = encode_leaves(entries, first, str(t_ns))
+        if not leaves:
+            return range(first, first)
+        self._last_ns = t_ns
+        sizes = list(map(len, leaves))
+        if max(sizes) > ENTRY_LIMIT_BYTES + 1:
+            raise _too_large("one of them", max(sizes) - 1)
+        hashes = [_sha256(leaf).digest() for leaf in leaves]
+        checks = [one[:CHECK_BYTES] for one in hashes]
+        self._write(b"".join(itertools.chain.from_iterable(zip(map(pack_length, sizes), leaves, checks, strict=True))))
+        self._tree.extend(hashes)
+        self._size = first + len(hashes)
         return range(first, self._size)
 
     def commit(self) -> None:
@@ -311,10 +310,10 @@ def _already(folder: Path) -> UsageError:
     )
 
 
-def _too_large(entry: Entry, size: int) -> EvidenceError:
+def _too_large(what: str, size: int) -> EvidenceError:
     return EvidenceError(
         "the entry is too large for a log",
-        place=Place(field=entry.kind),
+        place=Place(field=what),
         expected=f"at most {ENTRY_LIMIT_BYTES:,} bytes; texts go beside the log",
         found=f"{size:,} bytes",
         code="entry_too_large",
