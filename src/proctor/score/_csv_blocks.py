@@ -69,11 +69,11 @@ def find_rows(data: U8, quotes: Quotes, *, has_cr: bool, is_last: bool) -> Rows:
     line_ends = _outside(np.flatnonzero(data == _LF), quotes)
     before_lf = 0
     if has_cr:
-        returns = np.flatnonzero(data == _CR)
-        if len(returns) == len(line_ends) and bool((returns + 1 == line_ends).all()):
-            before_lf = 1
+        is_cr = data == _CR
+        if np.count_nonzero(is_cr) == len(line_ends) and bool(is_cr[line_ends - 1].all()) and line_ends[0] > 0:
+            before_lf = 1  # every row ends in CR LF, and there is no other CR
         else:
-            line_ends = np.sort(np.concatenate((line_ends, _outside(returns, quotes))))
+            line_ends = np.sort(np.concatenate((line_ends, _outside(np.flatnonzero(is_cr), quotes))))
     starts = np.empty_like(line_ends)
     consumed = 0
     if len(line_ends):

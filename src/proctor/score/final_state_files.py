@@ -27,7 +27,8 @@ __all__ = ["score_final_state"]
 
 _ID_COLUMN = "file_id"
 _KEEP_ROWS = 1_500_000
-"""Rows of a table whose records stay in memory (32 bytes each); with more, both tables' go to disk."""
+"""Rows of a table whose records stay in memory (32 bytes each); with more, they go to disk."""
+_LOOK_UP_ROWS = 100_000
 _ALLOCATOR_HINT_BYTES = 31 * 1024 * 1024
 
 
@@ -74,15 +75,13 @@ def _score(expected: str | Path, candidate: str | Path, seed: bytes, keep_rows: 
         records = [
             stack.enter_context(closing(RowRecords(folder, name, keep_rows))) for name in ("expected", "candidate")
         ]
-        pool = stack.enter_context(ThreadPoolExecutor(2))
         columns = (shape.expected_id, shape.candidate_id)
-        first, second = pool.map(CsvTable.scan, tables, columns, [hasher] * 2, records)
-        if any(part.is_divided for part in records):
-            for part in records:
-                part.divide()
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(CsvTable.scan, tables, columns, [hasher] * 2, records)
         comparison = _Comparison(tables, shape, hasher)
         for left, right in zip(records[0].parts(), records[1].parts(), strict=True):
-            comparison.add(left, right, pool)
+            comparison.add(left, right)
+        comparison.finish()
     return score_counts(
         TableCounts(rows=first.rows, blank=first.blank, ids=comparison.expected_ids),
         TableCounts(rows=second.rows, blank=second.blank, ids=comparison.candidate_ids),
@@ -141,11 +140,14 @@ class _Comparison:
     def __init__(self, tables: list[CsvTable], shape: _Shape, hasher: SegmentHash) -> None:
         self._expected, self._candidate = tables
         self._shape, self._hasher = shape, hasher
+        self._unlike: list[tuple[U64, U64]] = []
+        self._unlike_rows = 0
         self.expected_ids = self.candidate_ids = self.shared_ids = self.fields_correct = 0
 
-    def add(self, left: U64, right: U64, pool: ThreadPoolExecutor) -> None:
+    def add(self, left: U64, right: U64) -> None:
         """Add one part: records of expected and of candidate rows."""
-        (left_ids, left_at), (right_ids, right_at) = pool.map(_last_rows, (left, right))
+        left_ids, left_at = _last_rows(left)
+        right_ids, right_at = _last_rows(right)
         self.expected_ids += len(left_ids)
         self.candidate_ids += len(right_ids)
         if not len(left_ids) or not len(right_ids):
@@ -155,20 +157,27 @@ class _Comparison:
         left_at, right_at = left_at[is_shared], right_at[found[is_shared]]
         self.shared_ids += len(left_at)
         if self._shape.is_same_header:
-            differs = left[:, ROW].copy()[left_at] != right[:, ROW].copy()[right_at]  # compact: fewer cache misses
+            differs = left[left_at, ROW] != right[right_at, ROW]
             self.fields_correct += int(len(differs) - np.count_nonzero(differs)) * len(self._shape.expected)
             left_at, right_at = left_at[differs], right_at[differs]
         if len(left_at) and self._shape.expected:
-            self.fields_correct += self._equal_cells(left[left_at], right[right_at])
+            self._unlike.append((left[left_at], right[right_at]))
+            self._unlike_rows += len(left_at)
+            if self._unlike_rows > _LOOK_UP_ROWS:
+                self.finish()
 
-    def _equal_cells(self, left: U64, right: U64) -> int:
-        """How many cells of paired rows have the same text; absent equals absent alone."""
+    def finish(self) -> None:
+        """Look up the cells of the paired rows whose bytes differ; absent equals absent alone."""
+        if not self._unlike:
+            return
+        left, right = (np.concatenate(side) for side in zip(*self._unlike, strict=True))
+        self._unlike, self._unlike_rows = [], 0
         there = [position for position, column in enumerate(self._shape.candidate) if column is not None]
         wanted = [column for column in self._shape.candidate if column is not None]
         mine = _cells(self._expected, left, list(self._shape.expected), self._hasher)
         theirs = np.zeros_like(mine)
         theirs[:, there] = _cells(self._candidate, right, wanted, self._hasher)
-        return int(np.count_nonzero(mine == theirs))
+        self.fields_correct += int(np.count_nonzero(mine == theirs))
 
 
 def _last_rows(records: U64) -> tuple[U64, I64]:
