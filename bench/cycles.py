@@ -49,9 +49,13 @@ def main() -> None:
             times.append(seconds(command, 1))
     ours = statistics.median(times)
     base = start * CYCLES
-    print(f"600 files x {CYCLES} cycles  {ours:6.2f} s (bar 3)   {CYCLES} bare starts {base:5.2f} s   ratio {ours / base:.1f}")
+    print(
+        f"600 files x {CYCLES} cycles  {ours:6.2f} s (bar 3)   {CYCLES} bare starts {base:5.2f} s   ratio {ours / base:.1f}"
+    )
     ours = seconds([*proctor, "--help"], 15)
-    print(f"proctor --help        {ours * 1000:6.0f} ms (bar 120)   bare start {start * 1000:4.0f} ms   ratio {ours / start:.1f}")
+    print(
+        f"proctor --help        {ours * 1000:6.0f} ms (bar 120)   bare start {start * 1000:4.0f} ms   ratio {ours / start:.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from proctor.errors import Conflict, Denied, InvalidEvaluation, NotFound, ProctorError
     from proctor.grade.declare import grader
     from proctor.grade.model import Evidence, Finding, Grade, Metric
+    from proctor.runner.records import evaluate_records, grade_record, load_jsonl
     from proctor.worlds.api import world
 
 _HOME = {
@@ -29,7 +30,10 @@ _HOME = {
     "NotFound": "proctor.errors",
     "ProctorError": "proctor.errors",
     "compare": "proctor.comparison.api",
+    "evaluate_records": "proctor.runner.records",
+    "grade_record": "proctor.runner.records",
     "grader": "proctor.grade.declare",
+    "load_jsonl": "proctor.runner.records",
     "world": "proctor.worlds.api",
 }
 
@@ -45,7 +49,10 @@ __all__ = [
     "ProctorError",
     "__version__",
     "compare",
+    "evaluate_records",
+    "grade_record",
     "grader",
+    "load_jsonl",
     "world",
 ]
 

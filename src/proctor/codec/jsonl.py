@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from proctor.codec.json_strict import DEFAULT_LIMITS, JsonFault, Limits, parse_json
 from proctor.errors import InputError, Place
 
-__all__ = ["iter_jsonl", "read_jsonl"]
+__all__ = ["iter_jsonl", "parse_row", "read_jsonl"]
 
 
 def read_jsonl(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[tuple[int, dict[str, Any]]]:
@@ -35,22 +35,27 @@ def iter_jsonl(
     number = 0
     while raw := stream.readline(limits.max_bytes + 2):
         number += 1
-        body = raw[:-1] if raw.endswith(b"\n") else raw
-        if not body.strip(b" \t\r"):
-            raise JsonFault(
-                "blank line",
-                place=Place(file, number),
-                expected="one JSON object a line",
-                fix="remove the line, or restore the row that stood there",
-                code="syntax",
-            )
-        value = parse_json(body, file=file, first_line=number, limits=limits)
-        if type(value) is not dict:
-            raise JsonFault(
-                "not an object",
-                place=Place(file, number),
-                expected="a JSON object",
-                found=value,
-                code="syntax",
-            )
-        yield number, value
+        yield number, parse_row(raw, file=file, line=number, limits=limits)
+
+
+def parse_row(raw: bytes, *, file: str | None = None, line: int = 1, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+    """The object of one line, with or without its ``\\n``. Raises ``JsonFault``."""
+    body = raw[:-1] if raw.endswith(b"\n") else raw
+    if not body.strip(b" \t\r"):
+        raise JsonFault(
+            "blank line",
+            place=Place(file, line),
+            expected="one JSON object a line",
+            fix="remove the line, or restore the row that stood there",
+            code="syntax",
+        )
+    value = parse_json(body, file=file, first_line=line, limits=limits)
+    if type(value) is not dict:
+        raise JsonFault(
+            "not an object",
+            place=Place(file, line),
+            expected="a JSON object",
+            found=value,
+            code="syntax",
+        )
+    return value

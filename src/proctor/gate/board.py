@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from proctor.errors import EvidenceError, Place
 from proctor.gate.cells import CellResult, PlannedCell
 from proctor.kinds import Outcome
 
-__all__ = ["Board", "BoolArray", "Codes", "lay_out"]
+__all__ = ["Board", "BoolArray", "CellBoard", "Codes", "lay_out"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -36,9 +36,58 @@ class Codes:
         return np.asarray(self.of == self.names.index(name), dtype=np.bool_)
 
 
+class Board(Protocol):
+    """All planned cells in the plan's order, whatever they are kept in; every array has shape ``(cells,)``."""
+
+    @property
+    def passed(self) -> BoolArray:
+        """The cells that passed."""
+
+    @property
+    def unresolved(self) -> BoolArray:
+        """The cells that ended in an infrastructure or grader error."""
+
+    @property
+    def slices(self) -> Codes:
+        """Each cell's slice."""
+
+    @property
+    def cases(self) -> Codes:
+        """Each cell's case."""
+
+    @property
+    def clusters(self) -> npt.NDArray[np.intp]:
+        """Each cell's cluster, numbered from 0 to ``n_clusters`` − 1."""
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are."""
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells are planned."""
+
+    @property
+    def received(self) -> int:
+        """How many cells have a result."""
+
+    def cell_name(self, index: int) -> str:
+        """``CASE/RUN``."""
+
+    def marked(self, what: str) -> BoolArray:
+        """The cells that end in this outcome or carry this code; one without a dot also stands for the suites'
+        codes of that name."""
+
+    def critical(self) -> tuple[BoolArray, list[str]]:
+        """The cells with a critical code, and those codes."""
+
+    def shares(self, metric: str) -> Sequence[tuple[int, int] | None]:
+        """Each cell's numerator and denominator of a metric, or None."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Board:
-    """All planned cells in the plan's order; every array has shape ``(cells,)``.
+class CellBoard:
+    """A board of one result object a cell.
 
     ``results[i]`` is None where nothing came back. ``coded`` lists the cells of each reason code, critical
     ones too, and of each outcome but passed.
@@ -54,12 +103,42 @@ class Board:
     n_clusters: int
     coded: Mapping[str, list[int]]
 
-    def everywhere(self) -> BoolArray:
-        """All cells."""
-        return np.ones(len(self.planned), dtype=np.bool_)
+    @property
+    def n_cells(self) -> int:
+        """How many cells are planned."""
+        return len(self.planned)
+
+    @property
+    def received(self) -> int:
+        """How many cells have a result."""
+        return sum(result is not None for result in self.results)
+
+    def cell_name(self, index: int) -> str:
+        """``CASE/RUN``."""
+        return self.planned[index].cell
+
+    def marked(self, what: str) -> BoolArray:
+        """The cells that end in this outcome or carry this code."""
+        at = np.zeros(len(self.planned), dtype=np.bool_)
+        suffix = "." + what
+        for code, cells in self.coded.items():
+            if code == what or ("." not in what and code.endswith(suffix)):
+                at[cells] = True
+        return at
+
+    def critical(self) -> tuple[BoolArray, list[str]]:
+        """The cells with a critical code, and those codes."""
+        at = np.fromiter(
+            (bool(r is not None and r.critical) for r in self.results), dtype=np.bool_, count=len(self.results)
+        )
+        return at, sorted({code for r in self.results if r is not None for code in r.critical})
+
+    def shares(self, metric: str) -> list[tuple[int, int] | None]:
+        """Each cell's numerator and denominator of a metric, or None."""
+        return [result.metrics.get(metric) if result is not None else None for result in self.results]
 
 
-def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> Board:
+def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> CellBoard:
     """Match results to the plan. Raises ``EvidenceError`` for a cell planned twice, not planned, or given
     twice.
     """
@@ -76,7 +155,7 @@ def lay_out(planned: Sequence[PlannedCell], cells: Iterable[CellResult]) -> Boar
     slices, slice_of = _number([cell.slice for cell in planned])
     clusters, cluster_of = _number([("g", c.group) if c.group is not None else ("c", c.case) for c in planned])
     outcomes = [Outcome.MISSING if r is None else r.outcome for r in results]
-    return Board(
+    return CellBoard(
         planned=planned,
         results=results,
         passed=np.fromiter((o is Outcome.PASSED for o in outcomes), dtype=np.bool_, count=len(outcomes)),

@@ -20,7 +20,7 @@ from proctor.gate.judge import Judged, asks, expand, judge, layer_of, rule_name,
 from proctor.gate.model import Held, Layer, Policy, Rule
 from proctor.kinds import Verdict
 
-__all__ = ["MAX_LISTED_CELLS", "Decision", "RuleResult", "decide"]
+__all__ = ["MAX_LISTED_CELLS", "Decision", "RuleResult", "decide", "decide_board"]
 
 MAX_LISTED_CELLS: Final = 200
 """How many cells a rule lists; ``cells_against`` counts them all."""
@@ -89,7 +89,13 @@ def decide(
     policy's digest in the plan: where it differs, ``rules_changed`` says so. Raises ``EvidenceError`` for
     results that don't fit the plan.
     """
-    board = lay_out(planned, cells)
+    return decide_board(policy, lay_out(planned, cells), facts=facts, registered_digest=registered_digest)
+
+
+def decide_board(
+    policy: Policy, board: Board, *, facts: RunFacts | None = None, registered_digest: str | None = None
+) -> Decision:
+    """Hold cells that are laid out already against the policy: all planned ones, as in ``decide``."""
     facts = facts or RunFacts()
     results = [*_run_rules(policy, board, facts), _critical(board)]
     results += [_judge(rule, board) for rule in expand(policy, board.slices.names)]
@@ -99,13 +105,13 @@ def decide(
     changed = registered_digest is not None and registered_digest != policy.digest
     if changed:
         reasons.insert(0, "these rules are not the ones registered before the results")
-    passed, unresolved, total = int(board.passed.sum()), int(board.unresolved.sum()), len(planned)
+    passed, unresolved, total = int(board.passed.sum()), int(board.unresolved.sum()), board.n_cells
     return Decision(
         verdict=verdict,
         rules=tuple(results),
         reasons=tuple(reasons),
         planned=total,
-        received=sum(result is not None for result in board.results),
+        received=board.received,
         passed=passed,
         unresolved=unresolved,
         rate_low=passed / total if total else None,
@@ -154,12 +160,12 @@ def _judge(rule: Rule, board: Board) -> RuleResult:
 
 
 def _names(board: Board, at: BoolArray) -> tuple[str, ...]:
-    return tuple(board.planned[int(i)].cell for i in np.flatnonzero(at)[:MAX_LISTED_CELLS])
+    return tuple(board.cell_name(int(i)) for i in np.flatnonzero(at)[:MAX_LISTED_CELLS])
 
 
 def _run_rules(policy: Policy, board: Board, facts: RunFacts) -> list[RuleResult]:
     """The rules on the run as a whole: evidence, unresolved cells, usage."""
-    total, unresolved = len(board.planned), int(board.unresolved.sum())
+    total, unresolved = board.n_cells, int(board.unresolved.sum())
     share = unresolved / total if total else None
     integrity_ok = facts.integrity is True or (facts.integrity is None and policy.integrity == "report")
     unknown = "" if facts.integrity is not None else "nobody verified it"
@@ -223,10 +229,7 @@ def _usage(policy: Policy, facts: RunFacts) -> RuleResult:
 
 
 def _critical(board: Board) -> RuleResult:
-    at = np.fromiter(
-        (bool(r is not None and r.critical) for r in board.results), dtype=np.bool_, count=len(board.results)
-    )
-    codes = sorted({code for r in board.results if r is not None for code in r.critical})
+    at, codes = board.critical()
     count = int(at.sum())
     return RuleResult(
         layer=Layer.SAFETY,
@@ -237,7 +240,7 @@ def _critical(board: Board) -> RuleResult:
         figure=count,
         figure_best=count,
         numerator=count,
-        denominator=len(board.planned),
+        denominator=board.n_cells,
         cells=_names(board, at),
         cells_against=count,
         note=", ".join(codes[:8]) + (" …" if len(codes) > 8 else ""),
@@ -245,7 +248,7 @@ def _critical(board: Board) -> RuleResult:
 
 
 def _verdict(policy: Policy, board: Board, results: Sequence[RuleResult], facts: RunFacts) -> tuple[Verdict, list[str]]:
-    if not board.planned:
+    if not board.n_cells:
         return Verdict.INVALID, ["nothing was planned: zero planned cells never pass"]
     by_rule = {result.rule: result for result in results}
     invalid = [_say(by_rule[name]) for name in ("integrity", "infra_cap") if by_rule[name].held is Held.BROKEN]

@@ -128,19 +128,15 @@ def judge(rule: Rule, board: Board, passed: BoolArray, *, worst: bool) -> Judged
 
 
 def _zero(rule: ZeroRule, board: Board, worst: bool) -> Judged:
-    at = np.zeros(len(board.planned), dtype=np.bool_)
-    suffix = "." + rule.what
-    for code, cells in board.coded.items():
-        if code == rule.what or ("." not in rule.what and code.endswith(suffix)):
-            at[cells] = True
+    at = board.marked(rule.what)
     if worst and rule.what == Outcome.FAILED.value:
-        at |= board.unresolved
+        at = at | board.unresolved
     count = int(at.sum())
-    return Judged(holds=not count, figure=count, numerator=count, denominator=len(board.planned), at=at)
+    return Judged(holds=not count, figure=count, numerator=count, denominator=board.n_cells, at=at)
 
 
 def _threshold(rule: ThresholdRule, board: Board, passed: BoolArray) -> Judged:
-    here = board.everywhere() if rule.slice is None else board.slices.where(rule.slice)
+    here = np.ones(board.n_cells, dtype=np.bool_) if rule.slice is None else board.slices.where(rule.slice)
     cells, good = int(here.sum()), int((here & passed).sum())
     at = here & ~passed
     if not cells:
@@ -181,13 +177,12 @@ def _clusters_needed(at_least: float) -> str:
 
 def _metric(rule: MetricRule, board: Board, worst: bool) -> Judged:
     numerator = denominator = 0
-    at = np.zeros(len(board.planned), dtype=np.bool_)
-    nulls = np.zeros(len(board.planned), dtype=np.bool_)
-    for index, result in enumerate(board.results):
+    at = np.zeros(board.n_cells, dtype=np.bool_)
+    nulls = np.zeros(board.n_cells, dtype=np.bool_)
+    for index, pair in enumerate(board.shares(rule.name)):
         if board.unresolved[index]:
             nulls[index] = worst
             continue
-        pair = result.metrics.get(rule.name) if result is not None else None
         if pair is None or (pair[1] == 0 and rule.nulls == "fail"):
             nulls[index] = True
         else:
@@ -204,7 +199,7 @@ def _cases(rule: EveryRunRule | CaseRule, board: Board, passed: BoolArray) -> Ju
     """Share of the cases that pass often enough; a case whose planned runs aren't the rule's ``of``
     doesn't.
     """
-    here = board.everywhere()
+    here = np.ones(board.n_cells, dtype=np.bool_)
     if isinstance(rule, EveryRunRule) and rule.slice is not None:
         here = board.slices.where(rule.slice)
     if rule.case is not None:

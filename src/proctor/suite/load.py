@@ -80,6 +80,13 @@ class Suite:
 
     def cases(self, seed: int) -> tuple[Case, ...]:
         """All cases in order; the seed matters to a generator only. Raises ``SuiteError``."""
+        if not self.spec.has_world:
+            raise UsageError(
+                f"the suite {self.spec.name} has no world to run agents in",
+                place=self.place(""),
+                expected="cases, world and graders in suite.toml",
+                fix="score recorded results with proctor score",
+            )
         if self.has_generator:
             rows = [
                 (Place(self.spec.cases, None, f"case {number}"), row)
@@ -182,8 +189,23 @@ def load_suite(reference: str | Path) -> Suite:
             fix="add [gate] with overall = { rate = 0.9 }",
             code="no_gate",
         )
+    _require_parts(suite)
     _ = suite.answer
     return suite
+
+
+def _require_parts(suite: Suite) -> None:
+    """A world needs its three parts; a suite without any needs records. Raises ``SuiteError``."""
+    spec, parts = suite.spec, ("cases", "world", "graders")
+    absent = [name for name in parts if not getattr(spec, name)]
+    if absent and (spec.records is None or len(absent) < len(parts)):
+        raise SuiteError(
+            f"the key {absent[0]!r} is missing",
+            place=suite.place(""),
+            expected=absent[0],
+            fix=f"add {absent[0]!r}" + ("" if spec.records else ", or [records] for a suite that only scores results"),
+            code="missing_key",
+        )
 
 
 def parse_case(row: dict[str, Any], place: Place) -> Case:

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor.kinds import Phase, Role
 from proctor.sandbox.tiers import Tier
+from proctor.suite.records import RecordsSpec
 
 __all__ = [
     "After",
@@ -73,13 +74,15 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``suite.toml``. ``gate`` stays raw here; the gate's own room reads it. ``demo`` names shipped agents, the first
-    of which should pass."""
+    of which should pass. A suite has a world to run in (``cases``, ``world``, ``graders``), ``records`` to score, or
+    both; the three are empty where it has only records."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     version: Name
-    cases: Name
-    world: Name
-    graders: Annotated[tuple[Name, ...], msgspec.Meta(min_length=1)]
+    cases: Name = ""
+    world: Name = ""
+    graders: tuple[Name, ...] = ()
+    records: RecordsSpec | None = None
     title: str = ""
     task: str = ""
     policy: Name | None = None
@@ -96,6 +99,11 @@ class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     demo: tuple[Name, ...] = ()
     synthetic_only: bool = False
     gate: dict[str, Any] | None = None
+
+    @property
+    def has_world(self) -> bool:
+        """Whether agents can be run on it."""
+        return bool(self.cases and self.world and self.graders)
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
