@@ -13,6 +13,7 @@ from proctor.checking.code import check_graders, check_sources, check_tools, ope
 from proctor.checking.gate import check_agents, check_floor, check_gate, plan_of
 from proctor.checking.model import Mistakes, SuiteCheck
 from proctor.checking.read import Draft, read_draft
+from proctor.checking.records import check_record_gate, check_record_section
 from proctor.errors import InfrastructureError, ProctorError
 from proctor.gate.foresee import Chance
 from proctor.sandbox.tiers import HIGHEST, TIERS
@@ -29,6 +30,10 @@ def check_suite(reference: str | Path, *, seed: int = 1) -> SuiteCheck:
     draft = read_draft(folder, mistakes, seed=seed)
     if draft is None:
         return _result(folder, None, mistakes)
+    check_record_section(draft, mistakes)
+    if not draft.spec.has_world:
+        check_record_gate(draft, mistakes)
+        return _result(folder, draft, mistakes)
     check_habits(draft, mistakes)
     _isolation(draft, mistakes)
     probe = open_probe(draft, mistakes)

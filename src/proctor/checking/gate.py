@@ -38,8 +38,9 @@ def check_gate(
 ) -> tuple[Policy | None, Chance | None]:
     """The gate as far as it can be read, and a good agent's chance of passing it."""
     cases = [case for case, _ in draft.cases]
+    labels = () if draft.spec.records is None else draft.spec.records.labels
     known = Known(
-        codes=None if codes is None else [*REASONS, *(entry.code for entry in codes)],
+        codes=None if codes is None else [*REASONS, *(entry.code for entry in codes), *labels],
         slices={case.slice for case in cases} if cases else None,
         cases={case.id for case in cases} if cases else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from proctor.suite.model import Case, SuiteSpec
 
 __all__ = ["Draft", "read_draft"]
 
-_FILL = {"name": "suite", "version": "0", "cases": "cases.jsonl", "world": "world.py", "graders": ["state"]}
+_FILL = {"name": "suite", "version": "0"}
+_FILLED: Mapping[str, Any] = {"cases": "cases.jsonl", "world": "world.py", "graders": ("state",)}
+_RUN_PARTS = tuple(_FILLED)
 
 
 @dataclass
@@ -58,6 +61,7 @@ def read_draft(folder: Path, mistakes: Mistakes, *, seed: int) -> Draft | None:
         mistakes.take(mistake)
     if spec is None:
         return None
+    spec = _parts(spec, place, mistakes)
     suite = Suite(
         folder=folder,
         spec=spec,
@@ -68,9 +72,21 @@ def read_draft(folder: Path, mistakes: Mistakes, *, seed: int) -> Draft | None:
     suite = _gate_file(suite, mistakes)
     draft = Draft(_answer(suite, mistakes))
     _files(draft, mistakes)
+    if not spec.has_world:
+        return draft
     draft.cases = list(_read_cases(draft, mistakes, seed))
     _ids(draft, mistakes)
     return draft
+
+
+def _parts(spec: SuiteSpec, place: Callable[[str], Place], mistakes: Mistakes) -> SuiteSpec:
+    """A suite to run needs all of its parts; one that only scores recorded results needs none of them."""
+    absent = [name for name in _RUN_PARTS if not getattr(spec, name)]
+    if not absent or (spec.records is not None and len(absent) == len(_RUN_PARTS)):
+        return spec
+    for name in absent:
+        mistakes.add(f"the key {name!r} is missing", place(""), code="missing_key", expected=name, fix=f"add {name!r}")
+    return msgspec.structs.replace(spec, **{name: _FILLED[name] for name in absent})
 
 
 def _gate_file(suite: Suite, mistakes: Mistakes) -> Suite:
@@ -127,7 +143,7 @@ def _files(draft: Draft, mistakes: Mistakes) -> None:
     named += [(f"graders[{i}]", name.split(":")[0]) for i, name in enumerate(spec.graders) if ".py:" in name]
     there = sorted(p.relative_to(folder).as_posix() for p in draft.suite.files())
     for key, name in named:
-        if name is None:
+        if not name:
             continue
         path = folder / name
         if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
