@@ -6,11 +6,10 @@ import io
 import json
 from typing import Any
 
-import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.codec.canonical import canonical_bytes, canonical_fast
+from proctor.codec.canonical import canonical_bytes
 from proctor.codec.json_strict import JsonFault, parse_json
 from proctor.codec.jsonl import iter_jsonl
 from proctor.kinds import INTEGER_LIMIT
@@ -30,9 +29,8 @@ ANY = st.recursive(
 
 
 @given(RESTRICTED)
-def test_the_fast_encoder_is_canonical(value: Any) -> None:
-    assert canonical_fast(value) == rfc8785.dumps(value) == canonical_bytes(value)
-    assert parse_json(canonical_fast(value)) == value
+def test_canonical_bytes_are_read_back_the_same(value: Any) -> None:
+    assert parse_json(canonical_bytes(value)) == value
 
 
 @given(ANY, st.booleans())

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("proctor.cli.keys:keys", "Make, show, rotate and trust signing keys."),
     "witness": ("proctor.cli.witness:witness", "Sign the head of somebody else's log, if it only grew."),
     "suite": ("proctor.cli.suite:suite", "Make, check, show and extend suites."),
+    "usage": ("proctor.cli.usage:usage", "What a run really spent: reduce records, import provider usage."),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
     "reasons": ("proctor.cli.reasons:reasons", "The reason codes: what each means and who mends it."),
     "score-final-state": (
