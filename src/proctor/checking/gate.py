@@ -180,6 +180,10 @@ def check_agents(draft: Draft, codes: Sequence[CodeEntry] | None, mistakes: Mist
     except ProctorError as error:
         mistakes.take(error, place)
         return
+    names = [agent.name for agent in agents]
+    for number, name in enumerate(draft.spec.demo):
+        if name not in names:
+            mistakes.unknown("shipped agent", name, names, draft.place(f"demo[{number}]"), code="unknown_agent")
     declared = [*REASONS, *(entry.code for entry in codes or ())]
     short = {code.rpartition(".")[2] for code in declared}
     for number, agent in enumerate(agents):
