@@ -192,3 +192,13 @@ def test_a_failed_attempt_and_an_exceeded_budget_close_the_gate_but_equal_passes
     manifest, records = usual()
     manifest["budget"] = {"total_tokens": 180, "requests": 3}
     assert reduce_usage(manifest, records)["gate_pass"] is True
+
+
+def test_a_lone_surrogate_is_refused_in_every_string_of_both_documents() -> None:
+    for change in (put("m", "provenance", "sdk_version", "\ud800"), put("m", "evaluation_id", "\ud800")):
+        manifest, records = usual()
+        change(manifest, records)
+        assert code_of(manifest, records) == "schema"
+    manifest, records = usual()
+    records[0]["request_evidence"][0]["raw_usage"]["\ud800"] = 1
+    assert code_of(manifest, records) == "schema"

@@ -199,6 +199,7 @@ def _reduce(manifest: ManifestFile, rows: Iterable[tuple[_Row, bytes]]) -> dict[
 def _chains(manifest: ManifestFile) -> tuple[dict[str, list[CheckpointRow]], dict[str, _Owner]]:
     """Each run's checkpoints from root to tip; each checkpoint with its run and attempt."""
     version, adapter = manifest.schema_version, manifest.provenance.adapter
+    _encode(manifest.provenance)  # its free strings must be valid Unicode
     _require(manifest.attempt_set_closed and len(manifest.attempts) > 0)
     _require(adapter == "openai.responses" if version == 1 else adapter in ADAPTERS)
     _require_all(_HASHES, [point.record_sha256 for point in manifest.checkpoints])
