@@ -20,7 +20,7 @@ from proctor.report.model import REPORT_VERSION
 from proctor.score.cells import CellUsage
 from proctor.score.summary import MetricFigure, Rate
 
-__all__ = ["Cell", "Document", "Finding", "Rule", "read_document"]
+__all__ = ["Cell", "Document", "Estimate", "Finding", "Reliability", "Rule", "Spread", "read_document"]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +117,43 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     unresolved: int = 0
 
 
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """An interval, or the ``reason`` why there is none."""
+
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    confidence: float = 0.95
+    reason: str = ""
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """A rate over ``cells`` in ``clusters`` independent clusters, with its interval."""
+
+    cells: int
+    clusters: int
+    rate: float | None
+    interval: Spread
+
+
+class Reliability(msgspec.Struct, frozen=True, kw_only=True):
+    """The chance that all of ``k`` runs of a case pass, and that any does; None where it can't be told."""
+
+    k: int
+    cases: int
+    all_of_k: float | Spread | None = None
+    any_of_k: float | Spread | None = None
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Estimates: unresolved cells count as failed in ``low`` and as passed in ``high``."""
+
+    low: Estimate
+    high: Estimate
+    reliability: tuple[Reliability, ...] = ()
+    slices: dict[str, Estimate] = {}
+
+
 class Isolated(msgspec.Struct, frozen=True, kw_only=True):
     """The isolation tier that held, and what it allows to be claimed."""
 
@@ -144,6 +181,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     overall: Rate
     overall_bounds: Bounds = Bounds()
+    statistics: Statistics | None = None
     coverage: float | Rate | None = None
     all_runs_pass: Rate | None = None
     by_run: tuple[Rate, ...] = ()

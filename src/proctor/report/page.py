@@ -18,13 +18,15 @@ from proctor.report.pagetables import (
     Grid,
     RateRow,
     RuleRow,
+    SliceRow,
     code_rows,
     make_grid,
     metric_rows,
-    rate_row,
+    reliability_rows,
     rule_row,
+    slice_rows,
 )
-from proctor.report.values import counted, percent
+from proctor.report.values import counted, interval_text, percent
 from proctor.report.worst import worst_cells
 
 __all__ = ["Page", "PageLimits", "Shown", "make_page"]
@@ -62,7 +64,8 @@ class Page:
     holding: Sequence[RuleRow]
     metrics: Sequence[RateRow]
     grid: Grid
-    slices: Sequence[RateRow]
+    slices: Sequence[SliceRow]
+    reliability: Sequence[tuple[str, str, str, str]]
     codes: Sequence[CodeRow]
     cells: Sequence[CellPage]
     left_out: str
@@ -90,7 +93,8 @@ def make_page(document: Document, *, folder: str, evidence: Mapping[str, CellEvi
         holding=[row for row in rules if row.held == "holds"][: limits.rules],
         metrics=metric_rows(document, links, limits),
         grid=make_grid(document.cells, links, limits),
-        slices=[rate_row(name, rate) for name, rate in list(document.by_slice.items())[: limits.rules]],
+        slices=slice_rows(document, limits),
+        reliability=reliability_rows(document),
         codes=code_rows(document, links, limits),
         cells=[
             make_cell(number, cell, evidence.get(cell.name), run=run, limits=limits)
@@ -117,7 +121,10 @@ def _sentence(document: Document) -> str:
 
 def _tiles(document: Document) -> list[Tile]:
     overall, bounds = document.overall, document.overall_bounds
-    tiles = [Tile(name="Cells passed", value=f"{overall.passed:,} of {overall.total:,}", note=percent(overall.rate))]
+    note = percent(overall.rate)
+    if document.statistics is not None and document.statistics.low.interval.low is not None:
+        note += f", 95% interval {interval_text(document.statistics.low.interval)}"
+    tiles = [Tile(name="Cells passed", value=f"{overall.passed:,} of {overall.total:,}", note=note)]
     if bounds.unresolved:
         span = f"{percent(bounds.low)} to {percent(bounds.high)}"
         tiles.append(Tile(name="Unresolved cells", value=f"{bounds.unresolved:,}", note=f"passed: {span}"))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from proctor.kinds import Outcome
 from proctor.report.cellpage import PageLimits
-from proctor.report.document import Cell, Document, Rule
-from proctor.report.values import one_line, percent
+from proctor.report.document import Cell, Document, Estimate, Rule, Spread
+from proctor.report.values import counted, interval_text, one_line, percent
 from proctor.report.worst import GLYPHS, MEANINGS
 from proctor.score.summary import Rate
 
@@ -21,12 +21,15 @@ __all__ = [
     "Link",
     "RateRow",
     "RuleRow",
+    "SliceRow",
     "Square",
+    "chance_text",
     "code_rows",
     "make_grid",
     "metric_rows",
-    "rate_row",
+    "reliability_rows",
     "rule_row",
+    "slice_rows",
 ]
 
 
@@ -63,6 +66,19 @@ class RateRow:
     bar: float | None
     kind: str
     worst: Link | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceRow:
+    """A slice's share with its interval; places on the plot are 0 to 200."""
+
+    name: str
+    value: str
+    of: str
+    interval: str
+    dot: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,15 +176,45 @@ def _exact(value: float) -> str:
     return "1.0" if value == 1 else ("0.9999…" if text == "1.0000" else text)
 
 
-def rate_row(name: str, rate: Rate) -> RateRow:
-    """A share of cells."""
-    return RateRow(
+def slice_rows(document: Document, limits: PageLimits) -> list[SliceRow]:
+    """All cells first, then each slice, with the interval that counts like cases once."""
+    estimates = document.statistics.slices if document.statistics else {}
+    rows = [_slice("all cells", document.overall, document.statistics.low if document.statistics else None)]
+    names = list(document.by_slice)[: limits.rules]
+    return rows + [_slice(name, document.by_slice[name], estimates.get(name)) for name in names]
+
+
+def _slice(name: str, rate: Rate, estimate: Estimate | None) -> SliceRow:
+    interval = estimate.interval if estimate else None
+    of = f"{rate.passed:,} of {rate.total:,}"
+    if estimate is not None:
+        of += f", {counted(estimate.clusters, 'cluster')}"
+    return SliceRow(
         name=name,
         value=percent(rate.rate),
-        of=f"{rate.passed:,} of {rate.total:,}",
-        bar=None if rate.rate is None else round(100 * rate.rate, 2),
-        kind="none" if rate.rate is None else "full" if rate.rate == 1 else "part",
+        of=of,
+        interval=interval_text(interval),
+        dot=_place(rate.rate),
+        low=_place(interval.low if interval else None),
+        high=_place(interval.high if interval else None),
     )
+
+
+def _place(share: float | None) -> float | None:
+    return None if share is None else round(200 * min(max(share, 0.0), 1.0), 1)
+
+
+def reliability_rows(document: Document) -> list[tuple[str, str, str, str]]:
+    """``k``, the chance that all of k runs pass, that any does, and over how many cases."""
+    rows = document.statistics.reliability if document.statistics else ()
+    return [(str(row.k), chance_text(row.all_of_k), chance_text(row.any_of_k), f"{row.cases:,}") for row in rows]
+
+
+def chance_text(value: float | Spread | None) -> str:
+    """A share, or why there is none."""
+    if isinstance(value, Spread):
+        return f"can't tell: {value.reason}"
+    return percent(value)
 
 
 def make_grid(cells: Sequence[Cell], links: Mapping[str, int], limits: PageLimits) -> Grid:

@@ -12,7 +12,18 @@ from typing import Any
 from proctor.report.cellpage import where_text
 from proctor.report.document import Cell, Document, Finding, Rule, read_document
 from proctor.report.style import PLAIN, Style
-from proctor.report.values import counted, fit, one_line, pad, percent, text_width, value_text, visible, wrap
+from proctor.report.values import (
+    counted,
+    fit,
+    interval_text,
+    one_line,
+    pad,
+    percent,
+    text_width,
+    value_text,
+    visible,
+    wrap,
+)
 from proctor.report.worst import sorted_findings, worst_cells
 from proctor.score.summary import Rate
 
@@ -65,7 +76,7 @@ def scorecard(report: Mapping[str, Any], *, folder: str, brief: bool = False, st
         *_reasons(document.reasons, style),
         *_rules(document.gate_basis, style),
         *_metrics(document, style),
-        *_slices(document),
+        *(_slices(document) if len(document.cells) > 1 else ()),
         *_failures(document, style),
         *_cells(document, style),
         *_foot(document, folder, style),
@@ -208,13 +219,19 @@ def _rate(rate: Rate | None) -> str:
 
 
 def _slices(document: Document) -> list[str]:
-    if len(document.by_slice) < 2:
-        return []
-    items = list(document.by_slice.items())
-    rows = [f"  {pad(name, 32)}  {_rate(rate)}" for name, rate in items[:_MOST_ROWS]]
-    if len(items) > _MOST_ROWS:
-        rows.append(f"  … and {len(items) - _MOST_ROWS:,} more in the report")
-    return [f"  {'slice':<32}  passed", *rows, ""]
+    """The rate of all cells and of each slice, with their intervals."""
+    statistics = document.statistics
+    lines = [f"  {'slice':<28}{'passed':<18}95% interval"]
+    rows = [("all cells", document.overall, statistics.low if statistics else None)]
+    if len(document.by_slice) > 1:
+        estimates = statistics.slices if statistics else {}
+        rows += [(name, rate, estimates.get(name)) for name, rate in document.by_slice.items()]
+    for name, rate, estimate in rows[:_MOST_ROWS]:
+        shown = interval_text(estimate.interval if estimate else None)
+        lines.append(f"  {pad(name, 26)}  {pad(_rate(rate), 16)}  {fit(shown, WIDTH - 48)}")
+    if len(rows) > _MOST_ROWS:
+        lines.append(f"  … and {len(rows) - _MOST_ROWS:,} more in the report")
+    return [*lines, ""]
 
 
 def _failures(document: Document, style: Style) -> list[str]:

@@ -11,7 +11,20 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["counted", "fit", "one_line", "pad", "percent", "text_width", "value_text", "visible", "wrap"]
+from proctor.report.document import Spread
+
+__all__ = [
+    "counted",
+    "fit",
+    "interval_text",
+    "one_line",
+    "pad",
+    "percent",
+    "text_width",
+    "value_text",
+    "visible",
+    "wrap",
+]
 
 _encode = msgspec.json.Encoder(order=None).encode
 _EMOJI_STYLE = "\ufe0f"
@@ -121,6 +134,15 @@ def percent(rate: float | None) -> str:
     if shown == "100.0%" and rate < 1:
         return ">99.9%"
     return "<0.1%" if shown == "0.0%" and rate > 0 else shown
+
+
+def interval_text(interval: Spread | None) -> str:
+    """``81.2% to 96.0%``, or why there is none; empty where nothing is known of one."""
+    if interval is None:
+        return ""
+    if interval.low is None or interval.high is None:
+        return f"can't tell: {interval.reason}"
+    return f"{percent(interval.low)} to {percent(interval.high)}"
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:

@@ -11,9 +11,19 @@ from importlib.resources import files
 import pytest
 
 from proctor.report import html
+from proctor.report.document import read_document
 from proctor.report.html import MAX_PAGE_BYTES, render_html
 from proctor.report.page import PageLimits
-from report_kit import BENIGN, FOLDER, HOSTILE, poisoned_document, poisoned_evidence, sample, sample_evidence
+from report_kit import (
+    BENIGN,
+    FOLDER,
+    HOSTILE,
+    poisoned_document,
+    poisoned_evidence,
+    sample,
+    sample_evidence,
+    sample_report,
+)
 
 
 class _Skeleton(HTMLParser):
@@ -146,6 +156,29 @@ def test_a_page_that_would_be_too_large_is_made_smaller(monkeypatch: pytest.Monk
     bound = len(whole) * 2 // 3
     monkeypatch.setattr(html, "MAX_PAGE_BYTES", bound)
     assert len(render_html(document, folder=FOLDER, evidence=evidence)) <= bound
+
+
+def test_an_interval_that_can_not_be_told_says_why() -> None:
+    report = sample_report()
+    reason = {"reason": "1 independent case, at least 2 are needed"}
+    report["statistics"]["slices"]["late"]["interval"] = reason
+    report["statistics"]["reliability"][2]["all_of_k"] = reason
+    page = render_html(read_document(report), folder=FOLDER).decode()
+    assert page.count("can&#39;t tell: 1 independent case, at least 2 are needed") == 2
+    assert page.count('<circle class="dot"') == 3
+    assert page.count('<rect class="span"') == 2
+
+
+def test_a_report_without_statistics_or_run_is_a_page_too() -> None:
+    report = {
+        "candidate": "good",
+        "gate": "PASS",
+        "overall": {"passed": 1, "total": 1, "rate": 1.0},
+        "cells": [{"case_id": "a", "run": 1, "slice": "x", "failures": [], "passed": True}],
+    }
+    text = " ".join(" ".join(_skeleton(render_html(read_document(report), folder=FOLDER)).text).split())
+    for words in ("PASS", "1 of 1", "No rule of the gate is in this report.", "Unknown: these results were recorded"):
+        assert words in text, words
 
 
 _PAIRS = [
