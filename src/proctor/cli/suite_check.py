@@ -32,6 +32,7 @@ def check(suite: str, seed: int, as_json: bool) -> int:
 def _lines(found: SuiteCheck) -> list[str]:
     warnings = len(found.mistakes) - found.n_mistakes
     lines = [f"{mistake.level}  {mistake.text}" for mistake in found.mistakes]
+    why = "because of the mistakes" if found.n_mistakes else "the suite has nothing to run"
     counts = f"{found.suite}: {_count(found.n_mistakes, 'mistake')}, {_count(warnings, 'warning')}"
     planned = found.cases * found.runs
     lines += ["", counts] if lines else [counts]
@@ -39,12 +40,12 @@ def _lines(found: SuiteCheck) -> list[str]:
         f"  {_count(found.cases, 'case')} in {_count(found.groups, 'group')}, {_count(planned, 'cell')} planned"
     )
     if found.floor is None:
-        lines.append("  do-nothing floor: not worked out, because of the mistakes")
+        lines.append(f"  do-nothing floor: not worked out, {why}")
     else:
         lines.append(f"  do-nothing floor: {found.floor.passed} of {found.floor.total} cases pass if nothing is done")
     chance = found.chance
     if chance is None:
-        lines.append("  chance of a 98% agent: not worked out, because of the mistakes")
+        lines.append(f"  chance of a 98% agent: not worked out, {why}")
     else:
         hardest = f"; hardest rule: {chance.hardest}" if chance.hardest else ""
         lines.append(
