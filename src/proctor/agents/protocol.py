@@ -1,7 +1,8 @@
 """The stdio protocol as values: JSON-RPC 2.0, one JSON object a line. Pure: bytes in, messages out.
 
-The supervisor sends ``start`` (a notification). The agent requests ``call {tool, args}``, ``say {text}`` and
-``finish {answer}``. Anything else is answered with an error or, where it is no JSON-RPC at all, ends the cycle.
+The supervisor sends ``start`` (a notification). The agent requests ``call {tool, args}``, ``say {text}``,
+``usage {request_id, provider, model, raw_usage}`` and ``finish {answer}``. Anything else is answered
+with an error or, where it is no JSON-RPC at all, ends the cycle.
 """
 
 from __future__ import annotations
@@ -121,6 +122,13 @@ class _Say(msgspec.Struct, forbid_unknown_fields=True):
     text: str
 
 
+class _Usage(msgspec.Struct, forbid_unknown_fields=True):
+    request_id: str
+    provider: str
+    model: str | None = None
+    raw_usage: dict[str, Any] | None = None
+
+
 class _Finish(msgspec.Struct, forbid_unknown_fields=True):
     answer: msgspec.Raw = msgspec.Raw(b"null")
 
@@ -129,6 +137,7 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _call = msgspec.json.Decoder(_Call)
 _say = msgspec.json.Decoder(_Say)
 _finish = msgspec.json.Decoder(_Finish)
+_usage = msgspec.json.Decoder(_Usage)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -157,6 +166,8 @@ def read_request(line: bytes) -> Request:
             return Request(id=identity, method="call", name=call.tool, body=bytes(call.args))
         if envelope.method == "say":
             return Request(id=identity, method="say", name=_say.decode(params).text)
+        if envelope.method == "usage":
+            return Request(id=identity, method="usage", body=_encode(_usage.decode(params)))
         if envelope.method == "finish":
             return Request(id=identity, method="finish", body=bytes(_finish.decode(params).answer))
     except msgspec.MsgspecError as error:

@@ -220,7 +220,7 @@ def _usage(policy: Policy, facts: RunFacts) -> RuleResult:
         layer=Layer.COST,
         rule="usage",
         asks="usage is known, valid and within budget" + ("" if required else " (reported only)"),
-        held=Held.BROKEN if problems and required else Held.HOLDS,
+        held=Held.BROKEN if problems and (required or (usage is not None and not usage.valid)) else Held.HOLDS,
         threshold=None,
         figure=None,
         figure_best=None,

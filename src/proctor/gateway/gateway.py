@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.gateway.recorder import Recorder
 from proctor.kinds import Phase
-from proctor.ledger.entries import CallEntry, Decision, FaultNote, Finish, Say, WorldEvent
+from proctor.ledger.entries import CallEntry, Decision, FaultNote, Finish, Say, UsageClaim, WorldEvent
 from proctor.suite.model import Contract, Event, Fault
 from proctor.worlds.port import WorldPort
 from proctor.worlds.schedule import Schedule
@@ -131,6 +131,12 @@ class Gateway:
             )
         )
         return Shown(result=_encode({"text": reply, "done": done}))
+
+    def claim_usage(self, claim: bytes) -> Shown:
+        """Record a model request as the agent tells it (JSON text): a claim, and no step of the trace."""
+        reference = self._recorder.text(claim)
+        self._recorder.record(UsageClaim(attempt=self._attempt, claimRef=reference, cycle=self._cycle))
+        return Shown(result=b"{}")
 
     def finish(self, answer: bytes) -> None:
         """Record the agent's final answer (JSON text): a claim."""

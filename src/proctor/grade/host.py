@@ -14,8 +14,6 @@ from typing import Any
 
 import msgspec
 
-from proctor.codec.models import convert
-from proctor.codec.toml_places import read_toml
 from proctor.errors import SuiteError
 from proctor.grade.declare import DeclaredGrader
 from proctor.grade.model import Evidence, Finding, Grade
@@ -24,7 +22,7 @@ from proctor.grade.standard import STANDARD_GRADERS, grade_budget, grade_contrac
 from proctor.ledger.trace import Step
 from proctor.sandbox.child import Child, serve
 from proctor.suite.code import load_attribute, load_file
-from proctor.suite.model import SuiteSpec
+from proctor.suite.load import load_suite
 from proctor.worlds.state import open_bytes, read_state
 
 __all__ = ["CodeEntry", "EvidenceMessage", "GraderProcess", "main"]
@@ -127,9 +125,9 @@ class _Graders:
     """The suite's graders, loaded once."""
 
     def __init__(self, folder: Path) -> None:
-        values, place = read_toml(folder / "suite.toml")
-        self._folder = folder
-        self._spec = convert(values, SuiteSpec, place=place)
+        suite = load_suite(folder)
+        self._folder, self._spec, place = folder, suite.spec, suite.place
+        self._usage_required = _requires_usage(suite.gate_values)
         self._graders: list[tuple[str, Callable[[Evidence], Grade], frozenset[str] | None]] = []
         self._critical: set[str] = set()
         self._codes: list[CodeEntry] = []
@@ -167,7 +165,9 @@ class _Graders:
         if name == "contract":
             self._graders.append((name, lambda e: grade_contract(e, self._spec.contract), None))
         elif name == "budget":
-            self._graders.append((name, lambda e: grade_budget(e, self._spec.budget), None))
+            self._graders.append(
+                (name, lambda e: grade_budget(e, self._spec.budget, usage_required=self._usage_required), None)
+            )
         elif name in STANDARD_GRADERS:
             self._graders.append((name, STANDARD_GRADERS[name], None))
         elif ".py:" in name:
@@ -191,6 +191,9 @@ class _Graders:
                 code="grader",
             )
 
+    def _grade_budget(self, evidence: Evidence) -> Grade:
+        return grade_budget(evidence, self._spec.budget, usage_required=self._usage_required)
+
     def _checked(self, name: str, grade: Any, declared: frozenset[str] | None) -> Grade:
         if not isinstance(grade, Grade):
             return _broken(name, f"returned {type(grade).__name__}, expected a Grade")
@@ -208,6 +211,12 @@ class _Graders:
             else:
                 return _broken(name, f"gave the code {finding.code!r}, which it didn't declare", "unregistered_code")
         return msgspec.structs.replace(grade, grader=name, findings=tuple(findings))
+
+
+def _requires_usage(gate: Mapping[str, Any]) -> bool:
+    """Whether the suite's gate asks for known usage, so that a budget nobody can judge is a failure."""
+    usage = gate.get("usage")
+    return (usage.get("gate") if isinstance(usage, Mapping) else usage) == "required"
 
 
 def _broken(name: str, detail: str, code: str = "grader_error") -> Grade:

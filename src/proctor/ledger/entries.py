@@ -45,6 +45,7 @@ __all__ = [
     "RunVerdict",
     "Say",
     "SelfTest",
+    "UsageClaim",
     "WorkerLog",
     "WorldEvent",
     "WorldReset",
@@ -204,6 +205,17 @@ class Finish(Entry, frozen=True, kw_only=True):
     step: int
 
 
+class UsageClaim(Entry, frozen=True, kw_only=True):
+    """A model request as the agent tells it: ``{request_id, provider, model, raw_usage}``. A claim, kept beside what
+    the executor saw."""
+
+    kind: ClassVar[str] = "usage.claim"
+    actor: ClassVar[Actor] = "agent"
+    attempt: str
+    claimRef: str  # noqa: N815
+    cycle: int
+
+
 class AgentEnd(Entry, frozen=True, kw_only=True):
     """How the agent's process ended in this cycle. ``reason`` is one of ``agents.protocol.EndReason``."""
 
@@ -353,6 +365,7 @@ ENTRY_KINDS: dict[str, type[Entry]] = {
         CallEntry,
         Say,
         Finish,
+        UsageClaim,
         AgentEnd,
         CycleEnd,
         FinalState,

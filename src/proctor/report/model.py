@@ -40,6 +40,7 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
     isolation: Mapping[str, Any]
     floor: Rate | None
     codes: Mapping[str, str]
+    usage: Mapping[str, Any] | None = None
 
 
 def build_report(
@@ -73,6 +74,7 @@ def build_report(
         "outcomes": summary.outcomes,
         "failure_counts": summary.failure_counts,
         "reason_codes": {code: figures.codes[code] for code in summary.failure_counts if code in figures.codes},
+        "usage": figures.usage,
         "gate_basis": [msgspec.to_builtins(rule) for rule in decision.rules],
         "synthetic_only": plan.synthetic_only,
         "repeats": plan.runs,

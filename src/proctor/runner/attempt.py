@@ -34,12 +34,14 @@ from proctor.ledger.entries import (
     WorldReset,
 )
 from proctor.ledger.trace import Step, steps_of
+from proctor.runner.claims import claims_in
 from proctor.runner.cycle import CycleResult, run_cycle
 from proctor.runner.folder import RunFolder
 from proctor.sandbox.tiers import IsolatedAgents
 from proctor.suite.load import Suite
 from proctor.suite.model import Case
 from proctor.suite.plan import Cell
+from proctor.usage.claims import Claim
 from proctor.worlds.port import WorldPort
 from proctor.worlds.schedule import Schedule
 
@@ -66,6 +68,7 @@ class Attempt:
     ended: tuple[str, ...]
     calls: int
     elapsed_ms: int
+    claims: tuple[Claim, ...] = ()
 
 
 def run_attempt(
@@ -130,6 +133,7 @@ def run_attempt(
         ended=tuple(str(r.reason) for r in running.results),
         calls=calls,
         elapsed_ms=elapsed_ms,
+        claims=tuple(claims_in((entry for _, _, entry in entries), texts.__getitem__)),
     )
 
 

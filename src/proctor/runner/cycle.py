@@ -19,7 +19,7 @@ from proctor.agents.protocol import (
     start_line,
 )
 from proctor.agents.stdio import AgentProcess, Ended
-from proctor.gateway.gateway import Gateway
+from proctor.gateway.gateway import Gateway, Shown
 
 __all__ = ["CycleResult", "run_cycle"]
 
@@ -125,11 +125,19 @@ def _finish(
 def _answer(gateway: Gateway, request: Request) -> bytes | None:
     """The response's line; None where the schedule says that the agent dies here."""
     if request.problem is not None:
-        known = request.method in ("call", "say", "finish")
+        known = request.method in ("call", "say", "usage", "finish")
         return error_line(request.id, "bad_arguments" if known else "unknown_method", request.problem)
-    shown = gateway.call(request.name, request.body) if request.method == "call" else gateway.say(request.name)
+    shown = _carry_out(gateway, request)
     if shown.crash:
         return None
     if shown.error is not None:
         return error_line(request.id, shown.error, shown.message)
     return result_line(request.id, shown.result)
+
+
+def _carry_out(gateway: Gateway, request: Request) -> Shown:
+    if request.method == "call":
+        return gateway.call(request.name, request.body)
+    if request.method == "usage":
+        return gateway.claim_usage(request.body)
+    return gateway.say(request.name)

@@ -36,13 +36,15 @@ from proctor.ledger.envelope import Record
 from proctor.ledger.reader import read_log
 from proctor.ledger.texts import TextReader
 from proctor.ledger.trace import Step, steps_of
+from proctor.runner.claims import cell_usage, claims_in
 from proctor.runner.folder import RunFolder
 from proctor.runner.grading import Recorded
 from proctor.sandbox.tiers import Isolation
-from proctor.score.cells import CellRecord, CellUsage
+from proctor.score.cells import CellRecord
 from proctor.suite.load import parse_case
 from proctor.suite.model import Case
 from proctor.suite.plan import Cell, Plan, case_digest
+from proctor.usage.claims import Claim
 
 __all__ = ["AttemptRecord", "RunRecord"]
 
@@ -194,6 +196,11 @@ class RunRecord:
         rows = (_convert(row, CellRecord, Place(str(path), line)) for line, row in read_jsonl(path))
         return {Cell(row.case_id, row.run): row for row in rows}
 
+    def claims(self, cell: Cell) -> list[Claim]:
+        """What the agent says it spent on a cell, over all its attempts."""
+        entries = (record.entry for attempt in self.attempts.get(cell, ()) for record in attempt.entries)
+        return claims_in(entries, self._texts.get)
+
     def steps(self, attempt: AttemptRecord) -> tuple[Step, ...]:
         """The attempt's trace."""
         return tuple(step for _, step in steps_of(attempt.entries, self._texts.get))
@@ -224,7 +231,12 @@ class RunRecord:
             after_digest=None if final is None else final.fileSha256,
             answers=[answers.get(entry.cycle) for entry in ended],
             ended=[entry.reason for entry in ended],
-            usage=CellUsage(calls=sum(e.calls for e in ends), seconds=sum(e.elapsedMs for e in ends) / 1000),
+            usage=cell_usage(
+                calls=sum(e.calls for e in ends),
+                elapsed_ms=sum(e.elapsedMs for e in ends),
+                claims=self.claims(cell),
+                isolation=self.isolation,
+            ),
         )
 
     def _state(self, digest: str, *, must: bool) -> bytes | None:

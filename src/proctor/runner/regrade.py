@@ -20,6 +20,7 @@ from proctor.report.model import RunFigures, build_report
 from proctor.runner.floor import do_nothing_floor
 from proctor.runner.grading import code_meanings, grade_cell, identity_of
 from proctor.runner.record import RunRecord
+from proctor.runner.spent import run_usage
 from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.score.cells import CellRecord, missing_cell
 from proctor.suite.load import Suite, load_suite
@@ -76,7 +77,8 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
                 cells.append(grade_cell(graders, cases[cell.case_id], ref, cell, left))
         codes = code_meanings(graders)
         floor = do_nothing_floor(suite, record.plan, tuple(cases.values()), world, graders)
-    summary, decision = judge_cells(record.plan, cells, policy, suite)
+    usage = run_usage(record, suite.spec.budget)
+    summary, decision = judge_cells(record.plan, cells, policy, suite, usage=usage.fact)
     figures = RunFigures(
         run_id=record.registered.runId,
         started=utc_text(record.started_ns),
@@ -84,6 +86,7 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
         isolation=record.isolation.summary(),
         floor=floor,
         codes=codes,
+        usage=usage.section,
     )
     return Regraded(tuple(cells), build_report(record.plan, cells, summary, decision, figures))
 

@@ -35,14 +35,17 @@ from proctor.ledger.writer import LogWriter
 from proctor.report.formats import renderings
 from proctor.report.model import RunFigures, build_report
 from proctor.runner.attempt import Attempt, run_attempt
+from proctor.runner.claims import cell_usage
 from proctor.runner.floor import do_nothing_floor
 from proctor.runner.folder import RunFolder
 from proctor.runner.grading import Recorded, code_meanings, grade_cell
+from proctor.runner.record import RunRecord
+from proctor.runner.spent import run_usage
 from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.runner.workspace import believe_own_key
 from proctor.sandbox.confine import Confinement
 from proctor.sandbox.tiers import IsolatedAgents, Tier, isolate
-from proctor.score.cells import CellRecord, CellUsage
+from proctor.score.cells import CellRecord
 from proctor.score.summary import Rate
 from proctor.suite.load import Suite, load_suite
 from proctor.suite.model import Case
@@ -264,13 +267,21 @@ class _Run:
             after_digest=last.after,
             answers=last.answers,
             ended=last.ended,
-            usage=CellUsage(calls=sum(a.calls for a in attempts), seconds=sum(a.elapsed_ms for a in attempts) / 1000),
+            usage=cell_usage(
+                calls=sum(a.calls for a in attempts),
+                elapsed_ms=sum(a.elapsed_ms for a in attempts),
+                claims=[claim for a in attempts for claim in a.claims],
+                isolation=self._isolation.record,
+            ),
         )
 
     def _report(
         self, floor: Rate | None, codes: Mapping[str, str], started_ns: int, finished_ns: int
     ) -> dict[str, Any]:
-        summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite)
+        usage = run_usage(RunRecord(self._folder.root), self._suite.spec.budget)
+        self._folder.write_json("usage.manifest.json", usage.manifest)
+        self._folder.write_json("usage.records.json", usage.records)
+        summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite, usage=usage.fact)
         figures = RunFigures(
             run_id=self._run_id,
             started=utc_text(started_ns),
@@ -278,6 +289,7 @@ class _Run:
             isolation=self._isolation.record.summary(),
             floor=floor,
             codes=codes,
+            usage=usage.section,
         )
         return build_report(self._plan, self._records, summary, decision, figures)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.errors import SuiteError
-from proctor.gate.cells import CellResult, PlannedCell, RunFacts
+from proctor.gate.cells import CellResult, PlannedCell, RunFacts, UsageFact
 from proctor.gate.decide import Decision, decide
 from proctor.gate.model import Policy
 from proctor.gate.policy import parse_policy
@@ -28,13 +28,15 @@ def gate_policy(suite: Suite) -> Policy:
         raise
 
 
-def judge_cells(plan: Plan, cells: Sequence[CellRecord], policy: Policy, suite: Suite) -> tuple[Summary, Decision]:
-    """Figures and verdict over the plan's cells."""
+def judge_cells(
+    plan: Plan, cells: Sequence[CellRecord], policy: Policy, suite: Suite, *, usage: UsageFact | None
+) -> tuple[Summary, Decision]:
+    """Figures and verdict over the plan's cells; ``usage`` is None where nobody knows what was spent."""
     derived = {name: figure.product for name, figure in suite.spec.metrics.items()}
     summary = summarise(cells, runs=plan.runs, derived=derived)
     planned = [PlannedCell(case=c.case_id, run=c.run, slice=c.slice, group=c.group) for c in cells]
     results = [_result(cell) for cell in cells if cell.outcome is not Outcome.MISSING]
-    facts = RunFacts(integrity=None)
+    facts = RunFacts(integrity=None, usage=usage)
     decision = decide(policy, results, planned=planned, facts=facts, registered_digest=plan.gate_digest)
     return summary, decision
 

@@ -14,12 +14,15 @@ __all__ = ["CellRecord", "CellUsage", "GradedCell", "cell_record", "missing_cell
 
 
 class CellUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cell spent over all its attempts. None is unknown, never 0."""
+    """What a cell spent over all its attempts. None is unknown, never 0. ``claimed_…`` is what the agent says of
+    itself: None where it says nothing, or nothing that can be read."""
 
     calls: int | None = None
     seconds: float | None = None
     tokens: int | None = None
     usd: float | None = None
+    claimed_tokens: int | None = None
+    claimed_usd: float | None = None
 
 
 class CellRecord(msgspec.Struct, frozen=True, kw_only=True):
