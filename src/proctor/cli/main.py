@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "trace": ("proctor.cli.trace:trace", "Everything that happened in a cell, step by step."),
     "report": ("proctor.cli.report:report", "A finished run's report as html, json, junit, markdown, csv or text."),
     "score": ("proctor.cli.score:score", "Score recorded results against a planned set of cells."),
+    "dataset": ("proctor.cli.dataset:dataset", "Versions of a dataset, and holdouts whose uses are counted."),
     "compare": ("proctor.cli.compare:compare", "Is a candidate better or worse than a baseline, or can't we tell?"),
     "gate": ("proctor.cli.gate:gate", "Hold recorded outcomes against a gate: a table, a report, or a run."),
     "corpus": ("proctor.cli.corpus:corpus", "Write a suite's public corpus."),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from proctor.clock import SystemClock
 from proctor.errors import InputError, Place, UsageError
+from proctor.ledger.keys import install_signer
 from proctor.report.records import GridReport
 from proctor.report.records_text import record_scorecard
+from proctor.runner.holdout import count_use
 from proctor.runner.records import evaluate_files, load_record_suite, write_report
 
 __all__ = ["score"]
@@ -23,6 +28,12 @@ __all__ = ["score"]
 @click.option("--suite", help="A suite's folder, or one that ships. [default: the one that ships for this]")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the report as JSON, in the place of an older one.")
 @click.option("--synthetic/--real", default=None, help="Whether no real model made the results. [default: the suite's]")
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    default=Path("runs"),
+    help="Where a holdout's uses are counted. [default: runs]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def score(
     dataset: Path,
@@ -32,6 +43,7 @@ def score(
     suite: str | None,
     out: Path | None,
     synthetic: bool | None,
+    workspace: Path,
     as_json: bool,
 ) -> int:
     """Score CANDIDATE's recorded RESULTS (files, or folders of .jsonl) against the cases of DATASET.
@@ -56,10 +68,24 @@ def score(
         if out is not None and out.exists():
             error.fix = f"{error.fix or 'mend it'} ({out} is an older report, not this run's)"
         raise
+    report = _counted(report, dataset, workspace)
     if out is not None:
         write_report(report, out)
     _print(report, out, as_json=as_json)
     return report.verdict.exit_code
+
+
+def _counted(report: GridReport, dataset: Path, workspace: Path) -> GridReport:
+    """Count the use of a holdout before anything is shown of it."""
+    state = count_use(
+        workspace,
+        dataset,
+        report.grid.cases.sha256,
+        report.grid.candidate,
+        signer=lambda: install_signer(os.environ),
+        clock=SystemClock(),
+    )
+    return report if state is None else replace(report, holdout=state.to_dict())
 
 
 def _number(text: str) -> Any:

@@ -34,6 +34,8 @@ __all__ = [
     "FileDigest",
     "FinalState",
     "Finish",
+    "HoldoutSet",
+    "HoldoutUsed",
     "KeyRotated",
     "PlanRegistered",
     "Recovered",
@@ -351,6 +353,22 @@ class KeyRotated(Entry, frozen=True, kw_only=True):
     oldVkey: str  # noqa: N815
 
 
+class HoldoutSet(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: this dataset is a holdout, and may be used ``budget`` times."""
+
+    kind: ClassVar[str] = "holdout.set"
+    budget: int
+    datasetSha256: str  # noqa: N815
+
+
+class HoldoutUsed(Entry, frozen=True, kw_only=True):
+    """In the workspace's log: a candidate's results were scored against a holdout."""
+
+    kind: ClassVar[str] = "holdout.used"
+    candidate: str
+    datasetSha256: str  # noqa: N815
+
+
 ENTRY_KINDS: dict[str, type[Entry]] = {
     cls.kind: cls
     for cls in (
@@ -379,5 +397,7 @@ ENTRY_KINDS: dict[str, type[Entry]] = {
         RunClosed,
         RunSealed,
         KeyRotated,
+        HoldoutSet,
+        HoldoutUsed,
     )
 }

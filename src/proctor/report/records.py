@@ -78,6 +78,7 @@ class GridReport:
     decision: Decision
     facts: RecordFacts
     explained: tuple[ExplainedCell, ...]
+    holdout: Mapping[str, Any] | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -136,6 +137,7 @@ class GridReport:
             "suite_digest": self.facts.suite_digest,
             "synthetic_only_from": self.facts.synthetic_says,
             "planned_cells": len(self.grid.masks),
+            "holdout": self.holdout,
             "inputs": self.facts.inputs,
             "explained": [msgspec.to_builtins(cell) for cell in self.explained],
             "explained_of": self.figures.overall.total - self.figures.overall.passed,

@@ -44,6 +44,9 @@ def _lines(report: GridReport) -> Iterator[str]:
             yield from _wrapped(reason)
         yield ""
     yield from _cells(report)
+    if report.holdout is not None:
+        spent = "; it is spent: its figures no longer speak for unseen cases" if report.holdout["spent"] else ""
+        yield from _wrapped(f"holdout: use {report.holdout['uses']} of {report.holdout['budget']}{spent}", "  ")
     yield from _wrapped(MEANING, "  ")
 
 
