@@ -49,6 +49,7 @@ __all__ = ["Attempt", "run_attempt"]
 
 _encode = msgspec.json.Encoder().encode
 _LIMITS = frozenset({EndReason.TIMEOUT, EndReason.OUTPUT_LIMIT})
+_NO_PROGRAM = frozenset({errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC})
 _FINE = frozenset({EndReason.FINISHED, EndReason.INJECTED_CRASH})
 
 
@@ -219,8 +220,9 @@ class _Running:
                 self._command, isolation=self._isolation, limits=AgentLimits(seconds=seconds), clock=self._clock
             )
         except OSError as error:
-            if error.errno == errno.ENOEXEC:
-                return CycleResult(reason=EndReason.NOT_STARTED, detail="the program is not executable here")
+            own = error.filename == self._command.argv[0]  # what Proctor itself starts around it is not the agent's
+            if own and error.errno in _NO_PROGRAM:
+                return CycleResult(reason=EndReason.NOT_STARTED, detail=f"its program can't start: {error.strerror}")
             raise InfrastructureError(f"the agent's process can't be started: {error}", code="agent_start") from error
         return run_cycle(
             agent,
