@@ -13,6 +13,7 @@ import msgspec
 from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import progress_line, scorecard
+from proctor.runner.estimate import Estimate, estimate_run
 from proctor.runner.run import FinishedRun, Progress, RunRequest, run_suite
 from proctor.sandbox.tiers import Tier
 from proctor.suite.load import load_suite
@@ -35,6 +36,7 @@ __all__ = ["progress_to", "run"]
 @click.option("--case", "cases", multiple=True, help="Only this case (a partial plan: it can't pass).")
 @click.option("--slice", "slices", multiple=True, help="Only this slice (a partial plan).")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N cases (a partial plan).")
+@click.option("--estimate", is_flag=True, help="Say what the run would cost: from earlier runs, or five pilot cells.")
 @click.option("--list-agents", is_flag=True, help="List the agents that ship with the suite: name, role, what.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 @click.option("--quiet", is_flag=True, help="Print the verdict line only.")
@@ -50,6 +52,7 @@ def run(
     cases: tuple[str, ...],
     slices: tuple[str, ...],
     limit: int | None,
+    estimate: bool,
     list_agents: bool,
     as_json: bool,
     quiet: bool,
@@ -77,6 +80,10 @@ def run(
         isolation=isolation,
         selection=Selection(cases=cases, slices=slices, limit=limit),
     )
+    if estimate:
+        made = estimate_run(request, workspace=Path("runs") if out is None else out.absolute().parent)
+        click.echo(msgspec.json.encode(made).decode() if as_json else forecast_text(made))
+        return 0
     finished = run_suite(request, on_cell=progress_to(quiet=quiet or as_json))
     _print(finished, as_json=as_json, quiet=quiet)
     return finished.verdict.exit_code
@@ -105,3 +112,19 @@ def _print(finished: FinishedRun, *, as_json: bool, quiet: bool) -> None:
         )
         return
     click.echo(scorecard(finished.report, folder=str(finished.folder), brief=quiet, style=style_for()))
+
+
+def forecast_text(made: Estimate) -> str:
+    """What a run would cost, a line a figure, each with its 95% range."""
+    whose = " (as the agent claims)" if made.claimed and made.tokens is not None else ""
+    rows = (("time", made.seconds, "s", 1), ("tokens", made.tokens, "", 0), ("US$", made.usd, "", 4))
+    lines = [f"{made.cells} cells; forecast from {made.measured_cells} measured ones ({made.source})"]
+    for name, figure, unit, digits in rows:
+        if figure is None:
+            lines.append(f"  {name:<8} unknown")
+            continue
+        text = f"{figure.expected:,.{digits}f}{unit}"
+        if figure.low is not None and figure.high is not None:
+            text += f"   95% range {figure.low:,.{digits}f} to {figure.high:,.{digits}f}{unit}"
+        lines.append(f"  {name:<8} {text}{whose if name != 'time' else ''}")
+    return "\n".join(lines)

@@ -11,11 +11,16 @@ from typing import Any
 
 import click
 
+from proctor.codec.json_strict import parse_json
+from proctor.errors import InputError, Place
+from proctor.report.spent import spent_text
 from proctor.usage.faults import AccountingError
 from proctor.usage.imports import FORMATS, import_files
 from proctor.usage.load import draw_files, reduce_files
 
 __all__ = ["usage"]
+
+_CELL = ("case_id", "run", "attempts", "usage")
 
 
 @click.group()
@@ -64,6 +69,33 @@ def import_command(
         outcome["errors"] = [{"code": error.code, "detail": error.detail}]
     _print(outcome)
     context.exit(2 if outcome["errors"] else 0 if outcome["verified"] is not None else 1)
+
+
+@usage.command("show")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def show_command(run: Path, as_json: bool) -> None:
+    """What the finished RUN spent: by slice, cell and attempt, with each attempt's chain of checkpoints."""
+    report = parse_json(_read(run / "report.json"), file=str(run / "report.json"))
+    if as_json:
+        _print({"usage": report["usage"], "cells": [{k: c[k] for k in _CELL} for c in report["cells"]]})
+        return
+    chains = ""
+    if report["usage"]["status"] == "verified":  # elsewhere a chain would show 0 for what nobody knows
+        chains = draw_files(str(run / "usage.manifest.json"), str(run / "usage.records.json"))
+    click.echo(spent_text(report["usage"], report["cells"], chains))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"can't read the report: {error.strerror}",
+            place=Place(str(path)),
+            expected="a finished run's folder",
+            fix="`proctor run` prints the folder that it wrote",
+        ) from error
 
 
 def _print(value: dict[str, Any]) -> None:

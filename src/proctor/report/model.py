@@ -16,6 +16,7 @@ from proctor.kinds import Outcome, Verdict
 from proctor.score.cells import CellRecord
 from proctor.score.summary import Rate, Summary
 from proctor.stats.describe import CellFact, describe
+from proctor.stats.ratio import ratio_estimate
 from proctor.suite.plan import Plan
 
 __all__ = ["NOT_CLAIMED", "REPORT_VERSION", "RunFigures", "build_report"]
@@ -75,6 +76,7 @@ def build_report(
         "failure_counts": summary.failure_counts,
         "reason_codes": {code: figures.codes[code] for code in summary.failure_counts if code in figures.codes},
         "usage": figures.usage,
+        "cost_per_pass": _cost_per_pass(cells),
         "gate_basis": [msgspec.to_builtins(rule) for rule in decision.rules],
         "synthetic_only": plan.synthetic_only,
         "repeats": plan.runs,
@@ -93,6 +95,19 @@ def build_report(
         "run": {"id": figures.run_id, "started": figures.started, "finished": figures.finished},
         "cells": [_cell(cell) for cell in cells],
     }
+
+
+def _cost_per_pass(cells: Sequence[CellRecord]) -> dict[str, Any] | None:
+    """US$ for each cell that passed, the failed ones' spend included; None where a cell's spend is unknown. Without
+    verified figures it is what the agent claims, and says so."""
+    for basis in ("verified", "claimed"):
+        name = "usd" if basis == "verified" else "claimed_usd"
+        spent = [getattr(cell.usage, name) for cell in cells]
+        if not spent or any(amount is None for amount in spent):
+            continue
+        ratio = ratio_estimate(spent, [float(cell.passed) for cell in cells], [cell.group for cell in cells])
+        return None if ratio is None else {"basis": basis, **msgspec.to_builtins(ratio)}
+    return None
 
 
 def _verdict(decision: Decision, plan: Plan) -> Verdict:
