@@ -125,5 +125,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _exit(message: str, code: int) -> NoReturn:
-    click.echo(f"proctor: {message}", err=True)
+    clear = "\r\x1b[2K" if sys.stderr.isatty() else ""  # a progress line may stand there
+    click.echo(f"{clear}proctor: {message}", err=True)
     sys.exit(code)

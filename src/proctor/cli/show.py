@@ -44,7 +44,8 @@ def show(run: Path, cell: str | None, whole: bool, as_json: bool) -> int:
     if chosen is not None:
         if evidence is not None and not whole and evidence.n_steps > _WHOLE_STEPS:
             evidence = excerpt(evidence, chosen, steps=_EXCERPT_STEPS, changes=_CHANGES)
-        click.echo(cell_text(chosen, evidence, folder=str(run), style=style))
+        meanings = reading.document.reason_codes
+        click.echo(cell_text(chosen, evidence, folder=str(run), meanings=meanings, style=style))
     return 0
 
 

@@ -57,6 +57,7 @@ class FindingRow:
     """A finding: ``where`` names cycle, steps and events."""
 
     code: str
+    meaning: str
     critical: bool
     grader: str
     where: str
@@ -116,8 +117,16 @@ class CellPage:
     commands: Sequence[str]
 
 
-def make_cell(number: int, cell: Cell, evidence: CellEvidence | None, *, run: str, limits: PageLimits) -> CellPage:
-    """A section; without ``evidence`` it has what the report alone says."""
+def make_cell(
+    number: int,
+    cell: Cell,
+    evidence: CellEvidence | None,
+    *,
+    run: str,
+    meanings: Mapping[str, str],
+    limits: PageLimits,
+) -> CellPage:
+    """A section; without ``evidence`` it has what the report alone says. ``meanings`` are those of reason codes."""
     findings = sorted_findings(cell.findings)
     events = evidence.events if evidence else {}
     steps = _steps(cell, evidence.steps, limits) if evidence else []
@@ -132,7 +141,7 @@ def make_cell(number: int, cell: Cell, evidence: CellEvidence | None, *, run: st
         facts=_facts(cell),
         task=_task(evidence.case if evidence else None, limits),
         detail=visible(cell.detail, limits.text),
-        findings=[_finding(finding, events, limits) for finding in findings[: limits.findings]],
+        findings=[_finding(finding, events, meanings, limits) for finding in findings[: limits.findings]],
         findings_left=max(len(findings) - limits.findings, 0),
         steps=steps,
         steps_of=evidence.n_steps if evidence else 0,
@@ -183,9 +192,12 @@ def _task(case: Mapping[str, Any] | None, limits: PageLimits) -> list[tuple[str,
     return rows
 
 
-def _finding(finding: Finding, events: Mapping[int, int], limits: PageLimits) -> FindingRow:
+def _finding(
+    finding: Finding, events: Mapping[int, int], meanings: Mapping[str, str], limits: PageLimits
+) -> FindingRow:
     return FindingRow(
         code=finding.code,
+        meaning=one_line(meanings.get(finding.code, ""), 200),
         critical=finding.critical,
         grader=finding.grader,
         where=where_text(finding, events),

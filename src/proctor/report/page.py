@@ -97,7 +97,7 @@ def make_page(document: Document, *, folder: str, evidence: Mapping[str, CellEvi
         reliability=reliability_rows(document),
         codes=code_rows(document, links, limits),
         cells=[
-            make_cell(number, cell, evidence.get(cell.name), run=run, limits=limits)
+            make_cell(number, cell, evidence.get(cell.name), run=run, meanings=document.reason_codes, limits=limits)
             for number, cell in enumerate(shown, 1)
         ],
         left_out=_left_out(failed, len(shown)),

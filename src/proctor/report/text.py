@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.report.cellpage import where_text
-from proctor.report.document import Cell, Document, Finding, Rule, read_document
+from proctor.report.document import Document, Finding, Rule, read_document
 from proctor.report.style import PLAIN, Style
 from proctor.report.values import (
     counted,
@@ -93,8 +93,10 @@ def verdict_line(document: Document, style: Style = PLAIN) -> str:
     return line
 
 
-def finding_lines(cell: Cell, finding: Finding, events: Mapping[int, int], style: Style, indent: int = 4) -> list[str]:
-    """A finding: code and place, what it says, expected and found."""
+def finding_lines(
+    finding: Finding, events: Mapping[int, int], style: Style, *, meanings: Mapping[str, str], indent: int = 4
+) -> list[str]:
+    """A finding: code and place, what it says (what its code means, if it says nothing), expected and found."""
     space = " " * indent
     where = where_text(finding, events)
     critical = "  critical" if finding.critical else ""
@@ -105,8 +107,9 @@ def finding_lines(cell: Cell, finding: Finding, events: Mapping[int, int], style
         lines[0] += f"  {where}"
     else:
         lines += [f"{space}  {line}" for line in wrap(where, WIDTH - indent - 2)[:2]]
-    if finding.detail:
-        lines += [f"{space}  {line}" for line in cut_lines(finding.detail, WIDTH - indent - 2, 3)]
+    said = finding.detail or meanings.get(finding.code, "")
+    if said:
+        lines += [f"{space}  {line}" for line in cut_lines(said, WIDTH - indent - 2, 3)]
     if finding.has_values:
         lines += _value_lines("expected", finding.expected, indent + 2, style.good)
         lines += _value_lines("found", finding.found, indent + 2, style.bad)
@@ -140,7 +143,7 @@ def incident(report: Mapping[str, Any], *, wanted: Sequence[str], namespace: str
     if chosen is None:
         lines += [f"      {fit(reason, WIDTH - 6)}" for reason in document.reasons[:2]]
     else:
-        lines += finding_lines(*chosen, {}, style, indent=6)
+        lines += finding_lines(chosen[1], {}, style, meanings=document.reason_codes, indent=6)
     return "\n".join(lines)
 
 
@@ -262,7 +265,7 @@ def _cells(document: Document, style: Style) -> list[str]:
         if cell.detail:
             lines += [f"    {line}" for line in cut_lines(cell.detail, WIDTH - 4, 2)]
         for finding in sorted_findings(cell.findings)[:_MOST_FINDINGS]:
-            lines += finding_lines(cell, finding, {}, style)
+            lines += finding_lines(finding, {}, style, meanings=document.reason_codes)
         if len(cell.findings) > _MOST_FINDINGS:
             lines.append(f"    … and {counted(len(cell.findings) - _MOST_FINDINGS, 'more finding')}")
     if failed > _MOST_CELLS:

@@ -46,8 +46,16 @@ def run_text(document: Document, *, folder: str, style: Style = PLAIN) -> str:
     return "\n".join(line.rstrip() for line in [*lines, ""])
 
 
-def cell_text(cell: Cell, evidence: CellEvidence | None, *, folder: str, style: Style = PLAIN) -> str:
-    """Everything about one cell. ``evidence`` may be an excerpt; what it leaves out is said."""
+def cell_text(
+    cell: Cell,
+    evidence: CellEvidence | None,
+    *,
+    folder: str,
+    meanings: Mapping[str, str] | None = None,
+    style: Style = PLAIN,
+) -> str:
+    """Everything about one cell. ``evidence`` may be an excerpt; what it leaves out is said. ``meanings`` are those of
+    reason codes."""
     end = str(cell.end).replace("_", " ")
     marked = style.good(end) if cell.passed else style.bad(end)
     name = fit(cell.name, WIDTH - len(end) - len(MEANINGS[cell.end]) - 4)
@@ -57,7 +65,7 @@ def cell_text(cell: Cell, evidence: CellEvidence | None, *, folder: str, style: 
     if cell.detail:
         lines += [f"  {line}" for line in cut_lines(cell.detail, WIDTH - 2, 4)]
     lines += _case(evidence)
-    lines += _findings(cell, evidence, style)
+    lines += _findings(cell, evidence, meanings or {}, style)
     if evidence is not None:
         lines += ["", style.bold("  transcript"), *_transcript(cell, evidence, style)]
         lines += _state(evidence, style)
@@ -95,13 +103,13 @@ def _case(evidence: CellEvidence | None) -> Iterator[str]:
             yield from (f"  {'':<6} {line}" for line in rest)
 
 
-def _findings(cell: Cell, evidence: CellEvidence | None, style: Style) -> list[str]:
+def _findings(cell: Cell, evidence: CellEvidence | None, meanings: Mapping[str, str], style: Style) -> list[str]:
     if not cell.findings:
         return []
     events = evidence.events if evidence else {}
     lines = ["", style.bold("  found")]
     for finding in sorted_findings(cell.findings)[:_MOST_FINDINGS]:
-        lines += finding_lines(cell, finding, events, style)
+        lines += finding_lines(finding, events, style, meanings=meanings)
     if len(cell.findings) > _MOST_FINDINGS:
         lines.append(f"    … and {counted(len(cell.findings) - _MOST_FINDINGS, 'more finding')} in report.json")
     return lines
