@@ -95,7 +95,6 @@ def progress_to(*, quiet: bool) -> Callable[[Progress], None]:
         return lambda _: None
 
     started = time.monotonic()
-    click.echo("running the first cell …", nl=False, err=True)
 
     def show(progress: Progress) -> None:
         cell, outcome = progress.record.cell, str(progress.record.outcome)

@@ -133,6 +133,7 @@ def make_cell(
     changes = (evidence.changes or ()) if evidence else ()
     endings = _endings(evidence.endings, limits) if evidence else []
     quoted = shlex.quote(cell.name)
+    recorded = cell.attempts is not None
     return CellPage(
         number=number,
         name=one_line(cell.name, 140),
@@ -150,7 +151,7 @@ def make_cell(
         has_states=evidence is not None and evidence.changes is not None,
         endings=endings[: limits.endings],
         endings_left=max(len(endings) - limits.endings, 0),
-        commands=[f"proctor show {run} {quoted}", f"proctor verify {run} --cell {quoted}"],
+        commands=[f"proctor show {run} {quoted}", *([f"proctor verify {run} --cell {quoted}"] if recorded else [])],
     )
 
 
@@ -160,7 +161,8 @@ def _facts(cell: Cell) -> list[tuple[str, str]]:
         facts.append(("attempts", str(cell.attempts)))
     if cell.ended:
         facts.append(("cycles", _ended(cell.ended)))
-    facts += usage_facts(cell.usage)
+    if cell.attempts is not None:
+        facts += usage_facts(cell.usage)
     if cell.trace:
         facts.append(("trace", cell.trace))
     return [(name, value) for name, value in facts if value]

@@ -146,12 +146,19 @@ class Reliability(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Estimates: unresolved cells count as failed in ``low`` and as passed in ``high``."""
+    """Estimates: unresolved cells count as failed in ``low`` and as passed in ``high``; recorded results have no
+    unresolved cells, and ``overall`` instead."""
 
-    low: Estimate
-    high: Estimate
+    low: Estimate | None = None
+    high: Estimate | None = None
+    overall: Estimate | None = None
     reliability: tuple[Reliability, ...] = ()
     slices: dict[str, Estimate] = {}
+
+    @property
+    def whole(self) -> Estimate | None:
+        """Of all cells, unresolved ones counted as failed."""
+        return self.low or self.overall
 
 
 class Isolated(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,6 +236,8 @@ def read_document(report: Mapping[str, Any], *, file: str | None = None) -> Docu
     """A report from plain values. Raises ``InputError`` with the field, what was expected and what was found."""
     values = dict(report)
     values.setdefault("verdict", values.get("gate"))
+    if "explained" in values:
+        values.update(_of_records(values))
     version = values.get("schema_version", REPORT_VERSION)
     if version != REPORT_VERSION:
         raise InputError(
@@ -248,3 +257,23 @@ def read_document(report: Mapping[str, Any], *, file: str | None = None) -> Docu
             fix="make the report again from its run",
         )
     return document
+
+
+def _of_records(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report of recorded results says in its own words: why cells failed, what labels mean."""
+    explained, owners, cells = values["explained"], values.get("failure_owners"), values.get("cells")
+    if not isinstance(explained, list) or not isinstance(owners, dict) or not isinstance(cells, list):
+        return {}
+    why: dict[Any, list[Any]] = {}
+    for row in explained:
+        if isinstance(row, dict) and isinstance(row.get("findings"), list):
+            findings = [{"code": f.get("label"), **f} for f in row["findings"] if isinstance(f, dict)]
+            why[str(row.get("case_id")), str(row.get("run"))] = findings
+    with_why = [
+        {"findings": why.get((str(cell.get("case_id")), str(cell.get("run"))), []), **cell}
+        if isinstance(cell, dict)
+        else cell
+        for cell in cells
+    ]
+    meanings = {label: owner.get("meaning", "") for label, owner in owners.items() if isinstance(owner, dict)}
+    return {"cells": with_why, "reason_codes": meanings}

@@ -101,7 +101,7 @@ def make_page(document: Document, *, folder: str, evidence: Mapping[str, CellEvi
             for number, cell in enumerate(shown, 1)
         ],
         left_out=_left_out(failed, len(shown)),
-        commands=_commands(run, shown),
+        commands=_commands(document, run, shown),
         digests=_digests(document),
     )
 
@@ -122,8 +122,9 @@ def _sentence(document: Document) -> str:
 def _tiles(document: Document) -> list[Tile]:
     overall, bounds = document.overall, document.overall_bounds
     note = percent(overall.rate)
-    if document.statistics is not None and document.statistics.low.interval.low is not None:
-        note += f", 95% interval {interval_text(document.statistics.low.interval)}"
+    whole = document.statistics.whole if document.statistics else None
+    if whole is not None and whole.interval.low is not None:
+        note += f", 95% interval {interval_text(whole.interval)}"
     tiles = [Tile(name="Cells passed", value=f"{overall.passed:,} of {overall.total:,}", note=note)]
     if bounds.unresolved:
         span = f"{percent(bounds.low)} to {percent(bounds.high)}"
@@ -162,8 +163,10 @@ def _left_out(failed: int, shown: int) -> str:
     return f"The {shown:,} worst of {failed:,} cells that did not pass. The others are in report.json."
 
 
-def _commands(run: str, shown: Sequence[Cell]) -> list[tuple[str, str]]:
+def _commands(document: Document, run: str, shown: Sequence[Cell]) -> list[tuple[str, str]]:
     commands = [("see the worst cell, and every cell that did not pass", f"proctor show {run}")]
+    if document.run is None:  # recorded elsewhere: there is no trace and no log of ours
+        return commands
     if shown:
         commands.append(("read a cell's whole trace", f"proctor trace {run} {shown[0].name}"))
     commands.append(("check that the record is whole and unchanged", f"proctor verify {run}"))

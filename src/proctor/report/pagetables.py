@@ -179,7 +179,7 @@ def _exact(value: float) -> str:
 def slice_rows(document: Document, limits: PageLimits) -> list[SliceRow]:
     """All cells first, then each slice, with the interval that counts like cases once."""
     estimates = document.statistics.slices if document.statistics else {}
-    rows = [_slice("all cells", document.overall, document.statistics.low if document.statistics else None)]
+    rows = [_slice("all cells", document.overall, document.statistics.whole if document.statistics else None)]
     names = list(document.by_slice)[: limits.rules]
     return rows + [_slice(name, document.by_slice[name], estimates.get(name)) for name in names]
 

@@ -110,6 +110,8 @@ def finding_lines(
     said = finding.detail or meanings.get(finding.code, "")
     if said:
         lines += [f"{space}  {line}" for line in cut_lines(said, WIDTH - indent - 2, 3)]
+    if finding.field and finding.field not in said:
+        lines += _value_lines("field", finding.field, indent + 2, str)
     if finding.has_values:
         lines += _value_lines("expected", finding.expected, indent + 2, style.good)
         lines += _value_lines("found", finding.found, indent + 2, style.bad)
@@ -225,7 +227,7 @@ def _slices(document: Document) -> list[str]:
     """The rate of all cells and of each slice, with their intervals."""
     statistics = document.statistics
     lines = [f"  {'slice':<28}{'passed':<18}95% interval"]
-    rows = [("all cells", document.overall, statistics.low if statistics else None)]
+    rows = [("all cells", document.overall, statistics.whole if statistics else None)]
     if len(document.by_slice) > 1:
         estimates = statistics.slices if statistics else {}
         rows += [(name, rate, estimates.get(name)) for name, rate in document.by_slice.items()]
@@ -274,7 +276,9 @@ def _cells(document: Document, style: Style) -> list[str]:
 
 
 def _foot(document: Document, folder: str, style: Style) -> list[str]:
-    lines = [f"  do-nothing floor   {_rate(document.do_nothing_floor)}"]
+    lines = []
+    if document.run is not None:
+        lines.append(f"  do-nothing floor   {_rate(document.do_nothing_floor)}")
     if document.isolation is not None:
         first, *rest = cut_lines(f"{document.isolation.tier}: {document.isolation.claim}", WIDTH - 21, 4)
         lines += [f"  isolation          {first}", *(f"{'':<21}{line}" for line in rest)]

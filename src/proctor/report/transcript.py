@@ -60,8 +60,10 @@ def cell_text(
     marked = style.good(end) if cell.passed else style.bad(end)
     name = fit(cell.name, WIDTH - len(end) - len(MEANINGS[cell.end]) - 4)
     lines = [f"{style.bold(name)}  {marked}  {MEANINGS[cell.end]}"]
-    facts = [("slice", cell.slice), ("group", cell.group), ("attempts", cell.attempts or ""), *usage_facts(cell.usage)]
-    lines += [f"  {line}" for line in wrap("  ".join(f"{k} {one_line(v, 60)}" for k, v in facts if v != ""), WIDTH - 2)]
+    facts = [("slice", cell.slice), ("group", cell.group)]
+    if cell.attempts is not None:
+        facts += [("attempts", str(cell.attempts)), *usage_facts(cell.usage)]
+    lines += [f"  {line}" for line in wrap("  ".join(f"{k} {one_line(v, 60)}" for k, v in facts if v), WIDTH - 2)]
     if cell.detail:
         lines += [f"  {line}" for line in cut_lines(cell.detail, WIDTH - 2, 4)]
     lines += _case(evidence)
@@ -69,9 +71,11 @@ def cell_text(
     if evidence is not None:
         lines += ["", style.bold("  transcript"), *_transcript(cell, evidence, style)]
         lines += _state(evidence, style)
-    run, name = visible(shlex.quote(folder)), visible(shlex.quote(cell.name))
-    lines += ["", "  whole trace        " + f"proctor trace {run} {name}"]
-    lines += ["  check the record   " + f"proctor verify {run} --cell {name}", ""]
+    if cell.attempts is not None:
+        run, name = visible(shlex.quote(folder)), visible(shlex.quote(cell.name))
+        lines += ["", f"  whole trace        proctor trace {run} {name}"]
+        lines.append(f"  check the record   proctor verify {run} --cell {name}")
+    lines.append("")
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -32,9 +32,25 @@ def test_a_report_of_recorded_results_needs_no_run() -> None:
                 {"case_id": "a", "run": 2, "slice": "x", "failures": ["fact"], "passed": False},
                 {"case_id": "a", "run": 3, "slice": "x", "failures": ["missing"], "passed": False},
             ],
+            "statistics": {
+                "clusters_are": "cases",
+                "overall": {"cells": 3, "clusters": 1, "rate": 1 / 3, "interval": {"reason": "1 independent case"}},
+            },
+            "failure_owners": {"fact": {"cells": 1, "owner": "policy and context", "meaning": "not what is so"}},
+            "explained": [
+                {
+                    "case_id": "a",
+                    "run": 2,
+                    "findings": [{"label": "fact", "field": "answer.label", "expected": "x", "found": "y"}],
+                }
+            ],
             "something_new": {"later": True},
         }
     )
+    assert document.cells[1].findings[0].code == "fact"
+    assert document.cells[1].findings[0].found == "y"
+    assert document.reason_codes == {"fact": "not what is so"}
+    assert document.statistics is not None and document.statistics.whole is not None
     assert document.agent == "good"
     assert document.covered == pytest.approx(2 / 3)
     assert [cell.end for cell in document.cells] == [Outcome.PASSED, Outcome.FAILED, Outcome.MISSING]
