@@ -63,7 +63,8 @@ def _operation(operation: OperationFacts, *, forbidden: bool) -> str:
 def _cases(cases: tuple[Case, ...], runs: int) -> None:
     slices = Counter(case.slice for case in cases)
     groups = {case.group or f"case {case.id}" for case in cases}
-    click.echo(f"\n{len(cases)} cases in {len(groups)} groups × {runs} runs = {len(cases) * runs} cells")
+    parts = (_count(len(cases), "case"), _count(len(groups), "group"), _count(runs, "run"))
+    click.echo("\n{} in {} × {} = {}".format(*parts, _count(len(cases) * runs, "cell")))
     for name, n in sorted(slices.items()):
         ids = [case.id for case in cases if case.slice == name]
         click.echo(f"  {name}: {n}  ({shorten(', '.join(ids), 80)})")
@@ -86,3 +87,7 @@ def _judged(suite: Suite) -> None:
         click.echo("\nagents")
         for agent in suite.agents:
             click.echo(f"  builtin:{agent.name}  {agent.role}  {agent.what}")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
