@@ -125,3 +125,13 @@ finish(refunded=False)
 """
     run = run_agent(tmp_path, body, selection=only("R07"))
     assert cell(run.report, "R07")["failures"] == ["missing_row", "forbidden_action", "over_call_limit"]
+
+
+def test_a_grader_cannot_change_what_the_others_see(tmp_path: Path) -> None:
+    suite = copy_suite(tmp_path)
+    edit(suite, "suite.toml", '"state", "unchanged"', '"grader.py:told_the_truth", "state", "unchanged"')
+    edit(suite, "suite.toml", ', "grader.py:told_the_truth"]', "]")
+    meddle = 'e.after.tables["refunds"] += e.expect["refunds"]; e.case.clear(); e.expect.clear()\n    return e.ok()'
+    edit(suite, "grader.py", "return e.ok()", meddle)
+    row = cell(run_agent(tmp_path, "finish(refunded=False)", suite=suite, selection=only("R07")).report, "R07")
+    assert row["failures"] == ["missing_row"]

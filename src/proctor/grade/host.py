@@ -143,11 +143,18 @@ class _Graders:
         return self._codes
 
     def grade(self, told: bytes, before: bytes, after: bytes) -> bytes:
-        message = msgspec.structs.replace(_message_from_json(told), before=before, after=after)
+        """Grades as JSON. The built-in graders share one reading of the evidence, which they leave as it is; each of
+        the suite's own gets another, so that none can change what the next one sees."""
+
+        def read() -> Evidence:
+            return msgspec.structs.replace(_message_from_json(told), before=before, after=after).evidence("")
+
+        shared = read()
         grades = []
         for name, function, declared in self._graders:
             try:
-                grade = function(message.evidence(name))
+                evidence = msgspec.structs.replace(shared if declared is None else read(), grader=name)
+                grade = function(evidence)
                 checked = self._checked(name, grade, declared)
                 _to_json(checked)
                 grades.append(checked)
