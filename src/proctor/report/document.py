@@ -169,6 +169,39 @@ class Isolated(msgspec.Struct, frozen=True, kw_only=True):
     demanded: str = ""
 
 
+class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the agent says it spent; None where its claims can't be read."""
+
+    requests: int
+    tokens: int | None = None
+    usd: float | None = None
+
+
+class SliceUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a slice spent."""
+
+    attempts: int
+    tokens: int | None = None
+    claimed: Claimed | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the run spent: ``verified``, ``unknown`` or ``invalid``; without verified figures there are no totals."""
+
+    status: str
+    totals: dict[str, int | None] | None = None
+    claimed: Claimed | None = None
+    attempts: int = 0
+    retries: int = 0
+    failed_attempts: tuple[str, ...] = ()
+    by_slice: dict[str, SliceUsage] = {}
+
+    @property
+    def tokens(self) -> int | None:
+        """Verified tokens over all attempts."""
+        return None if self.totals is None else self.totals["total_tokens"]
+
+
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Which run, and when (UTC)."""
 
@@ -213,6 +246,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     proctor_version: str | None = None
     isolation: Isolated | None = None
     not_claimed: tuple[str, ...] = ()
+    usage: Usage | None = None
     run: RunInfo | None = None
     cells: tuple[Cell, ...] = ()
 
@@ -276,4 +310,4 @@ def _of_records(values: Mapping[str, Any]) -> dict[str, Any]:
         for cell in cells
     ]
     meanings = {label: owner.get("meaning", "") for label, owner in owners.items() if isinstance(owner, dict)}
-    return {"cells": with_why, "reason_codes": meanings}
+    return {"cells": with_why, "reason_codes": meanings, "usage": None}  # their usage is per field of the budget

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from proctor.kinds import Verdict
 from proctor.report.cellpage import CellPage, PageLimits, Shown, make_cell
-from proctor.report.document import Cell, Document
+from proctor.report.document import Cell, Document, SliceUsage
 from proctor.report.evidence import CellEvidence
 from proctor.report.pagetables import (
     CodeRow,
@@ -67,6 +67,7 @@ class Page:
     slices: Sequence[SliceRow]
     reliability: Sequence[tuple[str, str, str, str]]
     codes: Sequence[CodeRow]
+    usage: Sequence[tuple[str, SliceUsage]]
     cells: Sequence[CellPage]
     left_out: str
     commands: Sequence[tuple[str, str]]
@@ -96,6 +97,7 @@ def make_page(document: Document, *, folder: str, evidence: Mapping[str, CellEvi
         slices=slice_rows(document, limits),
         reliability=reliability_rows(document),
         codes=code_rows(document, links, limits),
+        usage=list(document.usage.by_slice.items())[: limits.rules] if document.usage else [],
         cells=[
             make_cell(number, cell, evidence.get(cell.name), run=run, meanings=document.reason_codes, limits=limits)
             for number, cell in enumerate(shown, 1)

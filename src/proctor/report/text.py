@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.report.cellpage import where_text
-from proctor.report.document import Document, Finding, Rule, read_document
+from proctor.report.document import Document, Finding, Rule, Usage, read_document
 from proctor.report.style import PLAIN, Style
 from proctor.report.values import (
     counted,
@@ -275,6 +275,15 @@ def _cells(document: Document, style: Style) -> list[str]:
     return [*lines, ""]
 
 
+def _usage(usage: Usage) -> str:
+    tokens = "tokens unknown" if usage.tokens is None else f"{usage.tokens:,} tokens"
+    claimed = ""
+    if usage.claimed is not None:
+        claimed = "; the agent claims " + ("?" if usage.claimed.tokens is None else f"{usage.claimed.tokens:,}")
+    retries = f", {counted(usage.retries, 'retry', 'retries')}" if usage.retries else ""
+    return f"{tokens}{claimed}; {counted(usage.attempts, 'attempt')}{retries}"
+
+
 def _foot(document: Document, folder: str, style: Style) -> list[str]:
     lines = []
     if document.run is not None:
@@ -282,6 +291,8 @@ def _foot(document: Document, folder: str, style: Style) -> list[str]:
     if document.isolation is not None:
         first, *rest = cut_lines(f"{document.isolation.tier}: {document.isolation.claim}", WIDTH - 21, 4)
         lines += [f"  isolation          {first}", *(f"{'':<21}{line}" for line in rest)]
+    if document.usage is not None:
+        lines.append(f"  usage              {_usage(document.usage)}")
     if document.run is not None:
         lines += [
             f"  report             {visible(folder)}/report.html",
