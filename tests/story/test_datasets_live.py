@@ -81,7 +81,7 @@ def test_a_disputed_case_stops_the_score_until_it_is_settled(tmp_path: Path) -> 
     done = proctor("score", dataset, results, "cand", "--repeats", 1, "--json")
     assert done.returncode == 0
     statistics = json.loads(done.stdout)["statistics"]
-    assert (statistics["clusters_are"], statistics["overall"]["clusters"]) == ("groups", 3)
+    assert (statistics["clusters_are"], statistics["low"]["clusters"]) == ("groups", 3)
 
 
 @pytest.mark.parametrize(

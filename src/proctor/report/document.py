@@ -81,7 +81,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             return self.outcome
         if self.passed:
             return Outcome.PASSED
-        return Outcome.MISSING if "missing" in self.failures else Outcome.FAILED
+        labels = [outcome for outcome in (Outcome.MISSING, Outcome.GRADER_ERROR) if outcome.value in self.failures]
+        return labels[0] if labels else Outcome.FAILED
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,20 +9,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 
+from proctor._version import __version__
 from proctor.codec.python_json import quote
 from proctor.errors import shorten
+from proctor.gate.board import BoolArray
 from proctor.gate.columns import ColumnBoard
 from proctor.gate.decide import Decision
 from proctor.kinds import Verdict
+from proctor.report.model import REPORT_VERSION
 from proctor.score.grid import ExplainedCell, Grid
 from proctor.score.grid_figures import GridFigures
 from proctor.stats.cluster import Clusters
-from proctor.stats.estimate import rate_estimate
+from proctor.stats.estimate import RateEstimate, rate_estimate
+from proctor.stats.passk import pass_k_of_counts
 from proctor.suite.records import FIRST_LABELS
 
 __all__ = ["MEANING", "GridReport", "RecordFacts", "board_of"]
@@ -30,6 +35,7 @@ __all__ = ["MEANING", "GridReport", "RecordFacts", "board_of"]
 MEANING: Final = "PASS means only that these rules held on these cells; it is no proof of anything else."
 _CASES_A_PIECE = 2048
 _MOST_SHAPES = 100_000
+_MOST_K = 10
 _HERE: Final = "\x00"
 
 
@@ -100,6 +106,10 @@ class GridReport:
 
     def head(self) -> dict[str, Any]:
         """Everything but the cells."""
+        return dict(self._plain_head)
+
+    @cached_property
+    def _plain_head(self) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._head(), enc_hook=repr))
         return plain
 
@@ -107,6 +117,7 @@ class GridReport:
         spec = self.grid.program.spec
         figures: dict[str, Any] = msgspec.to_builtins(self.figures)
         usage, weighted = figures.pop("usage"), figures.pop("traffic_weighted")
+        owners = self._owners()
         return {
             "dataset_version": spec.version,
             "dataset_sha256": self.grid.cases.sha256,
@@ -128,7 +139,9 @@ class GridReport:
             "traffic": None if spec.traffic is None else {"shares": spec.traffic, "rate": weighted},
             "statistics": self._statistics(),
             "usage": usage,
-            "failure_owners": self._owners(),
+            "failure_owners": owners,
+            "reason_codes": {name: row["meaning"] for name, row in owners.items()},
+            "outcomes": self._outcomes(),
             "gate_basis": [msgspec.to_builtins(rule) for rule in self.decision.rules],
             "gate_digest": self.decision.policy_digest,
             "grader_digest": self.grid.program.digest,
@@ -137,6 +150,8 @@ class GridReport:
             "suite_digest": self.facts.suite_digest,
             "synthetic_only_from": self.facts.synthetic_says,
             "planned_cells": len(self.grid.masks),
+            "proctor_version": __version__,
+            "schema_version": REPORT_VERSION,
             "holdout": self.holdout,
             "inputs": self.facts.inputs,
             "explained": [msgspec.to_builtins(cell) for cell in self.explained],
@@ -188,11 +203,38 @@ class GridReport:
         )
 
     def _statistics(self) -> dict[str, Any]:
-        """How sure the overall rate is: the independent unit is the case, or its group."""
+        """How sure the rates are, as for a run: the independent unit is the case, or its group."""
         board = board_of(self.grid, self.facts.groups)
-        clusters = Clusters.of_codes(board.passed.astype(np.float64), board.clusters, board.n_clusters)
-        estimate: dict[str, Any] = msgspec.to_builtins(rate_estimate(clusters))
-        return {"clusters_are": "cases" if self.facts.groups is None else "groups", "overall": estimate}
+        low = self._estimate(board, board.passed)
+        unresolved = board.unresolved
+        passes = board.passed.reshape(-1, self.grid.repeats).sum(axis=1)
+        counts = {passed: int(n) for passed, n in enumerate(np.bincount(passes)) if n}
+        slices = {name: self._estimate(board, board.passed, board.slices.where(name)) for name in board.slice_names}
+        return {
+            "clusters_are": "cases" if self.facts.groups is None else "groups",
+            "low": low,
+            "high": self._estimate(board, board.passed | unresolved) if unresolved.any() else low,
+            "reliability": [
+                pass_k_of_counts(counts, self.grid.repeats, k) for k in range(1, min(self.grid.repeats, _MOST_K) + 1)
+            ],
+            "slices": slices,
+            "worst_slice": min(slices, key=lambda name: (slices[name].rate or 0.0, name), default=None),
+        }
+
+    def _estimate(self, board: ColumnBoard, passed: BoolArray, here: BoolArray | None = None) -> RateEstimate:
+        cells, clusters = (passed, board.clusters) if here is None else (passed[here], board.clusters[here])
+        return rate_estimate(Clusters.of_codes(cells.astype(np.float64), clusters, board.n_clusters))
+
+    def _outcomes(self) -> dict[str, int]:
+        overall, counts = self.figures.overall, self.figures.failure_counts
+        unresolved, missing = self.decision.unresolved, counts.get("missing", 0)
+        outcomes = {
+            "failed": overall.total - overall.passed - unresolved - missing,
+            "grader_error": unresolved,
+            "missing": missing,
+            "passed": overall.passed,
+        }
+        return {name: count for name, count in outcomes.items() if count}
 
     def _owners(self) -> dict[str, Mapping[str, Any]]:
         """Who repairs what failed, for the labels that occur."""

@@ -27,6 +27,7 @@ def _lines(report: GridReport) -> Iterator[str]:
     yield f"  {'overall':<28}  {_rate(figures.overall)}"
     yield f"  {'results received':<28}  {_rate(figures.coverage)}"
     yield f"  {'cases passing in every run':<28}  {_rate(figures.all_runs_pass)}"
+    yield from _interval(report)
     for name, rate in figures.by_slice.items():
         yield f"  {'slice ' + shorten(name, 22):<28}  {_rate(rate)}"
     if figures.traffic_weighted is not None:
@@ -50,6 +51,16 @@ def _lines(report: GridReport) -> Iterator[str]:
     yield from _wrapped(MEANING, "  ")
 
 
+def _interval(report: GridReport) -> Iterator[str]:
+    statistics = report.head()["statistics"]
+    interval, clusters = statistics["low"]["interval"], statistics["low"]["clusters"]
+    if "low" in interval:
+        span = f"{interval['low']:.1%} to {interval['high']:.1%}"
+        yield f"  {'95% interval':<28}  {span}, {clusters:,} independent {statistics['clusters_are']}"
+    else:
+        yield f"  {'95% interval':<28}  cannot tell: {interval['reason'].partition(':')[0]}"
+
+
 def _rate(rate: Rate) -> str:
     return f"{rate.passed}/{rate.total} ({'no cells' if rate.rate is None else f'{rate.rate:.1%}'})"
 
@@ -63,7 +74,7 @@ def _cells(report: GridReport) -> Iterator[str]:
             yield f"      found    {shorten(finding.found, 60)}"
     more = report.figures.overall.total - report.figures.overall.passed - len(report.explained[:_MOST_CELLS])
     if more > 0 and report.explained:
-        yield f"  … and {more:,} more failing cells in the report"
+        yield f"  … and {more:,} more failing {'cell' if more == 1 else 'cells'} in the report"
     if report.explained:
         yield ""
 

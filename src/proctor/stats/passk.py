@@ -7,13 +7,13 @@ Missing cells must come in as failed. Leaves out cases with fewer than k runs, a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from proctor.stats.cluster import CannotTell, too_few
 
-__all__ = ["Reliability", "pass_k"]
+__all__ = ["Reliability", "pass_k", "pass_k_of_counts"]
 
 
 class Reliability(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +51,36 @@ def pass_k(runs: Sequence[tuple[int, int]], k: int) -> Reliability:
         any_of_k=math.fsum(some) / len(some) if some else None,
         any_of_k_se=_standard_error(some),
     )
+
+
+def pass_k_of_counts(counts: Mapping[int, int], n: int, k: int) -> Reliability:
+    """The same figures where every case has ``n`` runs: ``counts`` says how many cases passed how many of them."""
+    cases = sum(counts.values()) if n >= k else 0
+    every = {passed: math.comb(passed, k) / math.comb(n, k) for passed in counts} if cases else {}
+    some = {passed: 1 - math.comb(n - passed, k) / math.comb(n, k) for passed in counts} if cases else {}
+    return Reliability(
+        k=k,
+        cases=cases,
+        left_out=0 if cases else sum(counts.values()),
+        all_of_k=_weighted_mean(every, counts, cases),
+        all_of_k_se=_weighted_error(every, counts, cases),
+        any_of_k=_weighted_mean(some, counts, cases),
+        any_of_k_se=_weighted_error(some, counts, cases),
+    )
+
+
+def _weighted_mean(values: Mapping[int, float], counts: Mapping[int, int], cases: int) -> float | None:
+    return math.fsum(value * counts[passed] for passed, value in values.items()) / cases if cases else None
+
+
+def _weighted_error(values: Mapping[int, float], counts: Mapping[int, int], cases: int) -> float | CannotTell:
+    if cases < 2:
+        return too_few(cases, "case")
+    if len({value for passed, value in values.items() if counts[passed]}) < 2:
+        return CannotTell(reason="nothing varies: every case has the same figure")
+    mean = _weighted_mean(values, counts, cases) or 0.0
+    square = math.fsum((value - mean) ** 2 * counts[passed] for passed, value in values.items())
+    return math.sqrt(square / (cases - 1) / cases)
 
 
 def _standard_error(values: Sequence[float]) -> float | CannotTell:
