@@ -234,7 +234,8 @@ def _graders(draft: Draft, mistakes: Mistakes) -> None:
         "budget": ("budget", spec.budget != type(spec.budget)()),
     }
     for name, (what, given) in wanted.items():
-        if given and name not in graders and not own:
+        looked_at = name in graders or (name == "contract" and "process" in graders)
+        if given and not looked_at and not own:
             fix = f"add {name!r} to graders"
             mistakes.warn(f"{what} is given, but no grader looks at it", draft.place("graders"), code="unused", fix=fix)
     if "answer" in graders and cases and not wanted["answer"][1]:

@@ -16,6 +16,7 @@ import msgspec
 
 from proctor.errors import SuiteError
 from proctor.grade.declare import DeclaredGrader
+from proctor.grade.key_graders import KEY_GRADERS
 from proctor.grade.model import Evidence, Finding, Grade
 from proctor.grade.registry import REASONS
 from proctor.grade.standard import STANDARD_GRADERS, grade_budget, grade_contract
@@ -175,6 +176,8 @@ class _Graders:
             self._graders.append(
                 (name, lambda e: grade_budget(e, self._spec.budget, usage_required=self._usage_required), None)
             )
+        elif name in KEY_GRADERS:
+            self._graders.append((name, lambda e: KEY_GRADERS[name](e, self._spec.layout), None))
         elif name in STANDARD_GRADERS:
             self._graders.append((name, STANDARD_GRADERS[name], None))
         elif ".py:" in name:
@@ -193,7 +196,7 @@ class _Graders:
         else:
             raise SuiteError(
                 f"there is no grader {name!r}",
-                expected=f"{', '.join(sorted(STANDARD_GRADERS))}, or file.py:function",
+                expected=f"{', '.join(sorted({*STANDARD_GRADERS, *KEY_GRADERS}))}, or file.py:function",
                 found=name,
                 code="grader",
             )

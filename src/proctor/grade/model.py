@@ -59,6 +59,24 @@ class Grade(msgspec.Struct, frozen=True, kw_only=True):
         """Whether nothing was found."""
         return not self.findings
 
+    @property
+    def codes(self) -> list[dict[str, Any]]:
+        """The findings as plain values: ``code``, and as ``evidence`` the trace steps and the field with what was
+        expected and what was got."""
+        return [
+            {
+                "code": finding.code,
+                "evidence": {
+                    "steps": list(finding.steps),
+                    "field": finding.field,
+                    "expected": finding.expected,
+                    "got": finding.found,
+                    "detail": finding.detail,
+                },
+            }
+            for finding in self.findings
+        ]
+
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Everything recorded about one attempt at a cell, as its grader sees it.

@@ -13,7 +13,7 @@ import msgspec
 
 __all__ = ["REASONS", "REGISTRY_VERSION", "Owner", "Reason", "is_known"]
 
-REGISTRY_VERSION = "1"
+REGISTRY_VERSION = "2"
 
 
 class Owner(StrEnum):
@@ -51,6 +51,32 @@ REASONS: Mapping[str, Reason] = _reasons(
     ("over_call_limit", Owner.RIGHTS, "a tool was called more often than the contract allows", "issue_refund twice"),
     ("budget", Owner.SPEND, "a figure is over the cell's budget", "31,000 tokens, limit 20,000"),
     ("budget_unknown", Owner.SPEND, "a budget can't be judged, since the spend is unknown", "tokens not reported"),
+    # the graders of a case that was to be taken in
+    ("wrong_status", Owner.AGENT, "the case's final status is not the right one", "new, expected rejected"),
+    ("false_complete", Owner.AGENT, "the case is complete while items are outstanding", "complete without the invoice"),
+    ("false_incomplete", Owner.AGENT, "the case waits for documents though it lacks none", "all three are on file"),
+    ("wrong_queue", Owner.AGENT, "the case was routed to another queue", "refunds, expected refunds_senior"),
+    ("not_routed", Owner.AGENT, "the case was never routed", "no queue at the end, expected claims"),
+    ("missing_item", Owner.AGENT, "an outstanding item was not noted", "repair_estimate isn't on the list"),
+    ("extra_item", Owner.AGENT, "an item was noted that is not outstanding", "id_copy is on file and on the list"),
+    ("missing_check", Owner.AGENT, "a required check was never made", "no search_cases for party P-0007"),
+    ("late_check", Owner.AGENT, "a required check was made only after the routing", "routed in step 4, searched in 6"),
+    (
+        "failed_check_ignored",
+        Owner.AGENT,
+        "a required check failed, and the case went on as if it had not",
+        "get_document gave not_found, and no other call of it succeeded",
+    ),
+    ("unknown_action", Owner.AGENT, "an action that doesn't exist was called", "approve_case is no tool"),
+    ("missing_duplicate_link", Owner.AGENT, "the case it duplicates isn't linked", "no duplicate_of C-2041"),
+    ("wrong_duplicate_link", Owner.AGENT, "a case is linked as duplicate that is none", "a namesake's case C-2042"),
+    ("missing_prior_link", Owner.AGENT, "a prior case isn't linked", "no prior_case C-1033"),
+    ("extra_link", Owner.AGENT, "a link that nothing asked for, or one made twice", "prior_case to an open case"),
+    ("unsupported_claim", Owner.AGENT, "the note says what the record doesn't hold", "a passport that nobody sent"),
+    ("contradicted_claim", Owner.AGENT, "the note says otherwise than the record", "1,260.00 EUR instead of 1,250.00"),
+    ("omitted_item", Owner.AGENT, "the note leaves out what it must say", "the outstanding invoice isn't mentioned"),
+    ("empty_note", Owner.AGENT, "there is no handover note", "the note is blank"),
+    # the end of a cycle, a process or a world
     (
         "not_ended",
         Owner.AGENT,

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor.kinds import Phase, Role
 from proctor.sandbox.tiers import Tier
+from proctor.suite.layout import Layout
 from proctor.suite.records import RecordsSpec
 
 __all__ = [
@@ -93,6 +94,7 @@ class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     budget: Budget = Budget()
     cycle: CycleSpec = CycleSpec()
     isolation: Tier = "T1"
+    layout: Layout | None = None
     metrics: dict[str, Derived] = {}
     agents: Name | None = None
     corpus: Name | None = None
