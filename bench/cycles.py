@@ -37,7 +37,7 @@ def large_suite(folder: Path) -> Path:
 
 
 def main() -> None:
-    proctor = [sys.executable, "-m", "proctor"]
+    proctor = [sys.executable, "-c", "from proctor.cli.main import main; main()"]  # what the console script does
     bare = [sys.executable, "-I", "-S", "-c", "pass"]
     start = seconds(bare, 15)
     with tempfile.TemporaryDirectory() as temporary:

@@ -7,7 +7,6 @@ interrupted.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -80,6 +79,8 @@ class LazyGroup(click.Group):
         """Name the nearest command where there is none of that name."""
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in self.list_commands(ctx):
+            import difflib  # noqa: PLC0415 - only a mistyped name needs it
+
             near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" See '{ctx.command_path} --help'."
             raise click.UsageError(f"there is no command {name!r}.{hint}", ctx)
