@@ -1,10 +1,12 @@
-"""``proctor run SUITE --agent AGENT``: run, grade, gate, report."""
+"""``proctor run SUITE --agent AGENT``: run, grade, gate, report; ``--resume RUN``: go on with one."""
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import progress_line, scorecard
 from proctor.runner.estimate import Estimate, estimate_run
+from proctor.runner.resume import ResumeRequest, resume_run
 from proctor.runner.run import FinishedRun, Progress, RunRequest, run_suite
 from proctor.sandbox.tiers import Tier
 from proctor.suite.load import load_suite
@@ -23,11 +26,16 @@ __all__ = ["progress_to", "run"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", required=False)
 @click.option("--agent", help="Who is evaluated: builtin:NAME or cmd:COMMAND.")
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs a case; the suite says how many by default.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of cases, worlds and plan.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of cases, worlds and plan. [default: 1]")
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. [default: runs/ID]")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Go on with an interrupted run: exactly its cells without a committed result.",
+)
 @click.option(
     "--isolation",
     type=click.Choice(["T1", "T2"]),
@@ -43,11 +51,12 @@ __all__ = ["progress_to", "run"]
 @click.pass_context
 def run(
     ctx: click.Context,
-    suite: str,
+    suite: str | None,
     agent: str | None,
     runs: int | None,
-    seed: int,
+    seed: int | None,
     out: Path | None,
+    resume: Path | None,
     isolation: Tier | None,
     cases: tuple[str, ...],
     slices: tuple[str, ...],
@@ -59,34 +68,72 @@ def run(
 ) -> int:
     """Run an agent over SUITE (a folder, or the name of one that ships) and say whether it may ship.
 
-    Exit codes: 0 PASS, 1 BLOCK, 2 INVALID, 3 UNDECIDED.
+    A run that was interrupted goes on with --resume RUN; SUITE and --agent are then needed only if they were moved.
+
+    Exit codes: 0 PASS, 1 BLOCK, 2 INVALID, 3 UNDECIDED, 130 interrupted.
     """
-    if list_agents:
-        for entry in load_suite(suite).agents:
-            click.echo(f"{entry.name} {entry.role} {entry.what}")
-        return 0
+    on_cell = progress_to(quiet=quiet or as_json)
+    selection = Selection(cases=cases, slices=slices, limit=limit)
+    if resume is not None:
+        if out is not None or isolation is not None or list_agents or estimate or not selection.is_whole:
+            raise UsageError(
+                "a run goes on in its own folder, with its own plan",
+                expected="--resume RUN alone, or with SUITE and --agent",
+                fix="leave the other options out",
+            )
+        with _ends_cleanly():
+            again = ResumeRequest(run=resume, suite=suite, agent=agent, seed=seed, runs=runs)
+            finished = resume_run(again, on_cell=on_cell)
+    else:
+        suite = _named(suite)
+        if list_agents:
+            for entry in load_suite(suite).agents:
+                click.echo(f"{entry.name} {entry.role} {entry.what}")
+            return 0
+        request = RunRequest(
+            suite=suite,
+            agent=_agent(agent),
+            runs=runs,
+            seed=1 if seed is None else seed,
+            out=out,
+            isolation=isolation,
+            selection=selection,
+        )
+        if estimate:
+            made = estimate_run(request, workspace=Path("runs") if out is None else out.absolute().parent)
+            click.echo(msgspec.json.encode(made).decode() if as_json else forecast_text(made))
+            return 0
+        with _ends_cleanly():
+            finished = run_suite(request, on_cell=on_cell)
+    _print(finished, as_json=as_json, quiet=quiet)
+    return finished.verdict.exit_code
+
+
+def _named(suite: str | None) -> str:
+    if suite is None:
+        raise UsageError("no suite is named", expected="proctor run SUITE --agent AGENT, or --resume RUN")
+    return suite
+
+
+def _agent(agent: str | None) -> str:
     if agent is None:
         raise UsageError(
             "no agent is named",
             expected="--agent builtin:NAME or --agent 'cmd:COMMAND'",
             fix="--list-agents lists them",
         )
-    request = RunRequest(
-        suite=suite,
-        agent=agent,
-        runs=runs,
-        seed=seed,
-        out=out,
-        isolation=isolation,
-        selection=Selection(cases=cases, slices=slices, limit=limit),
-    )
-    if estimate:
-        made = estimate_run(request, workspace=Path("runs") if out is None else out.absolute().parent)
-        click.echo(msgspec.json.encode(made).decode() if as_json else forecast_text(made))
-        return 0
-    finished = run_suite(request, on_cell=progress_to(quiet=quiet or as_json))
-    _print(finished, as_json=as_json, quiet=quiet)
-    return finished.verdict.exit_code
+    return agent
+
+
+@contextlib.contextmanager
+def _ends_cleanly() -> Iterator[None]:
+    """Take a request to end, and a terminal that is gone, like Ctrl-C: agents are ended, the record stays open."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def progress_to(*, quiet: bool) -> Callable[[Progress], None]:

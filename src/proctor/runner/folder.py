@@ -22,6 +22,7 @@ from proctor.suite.plan import Cell
 __all__ = ["RunFolder"]
 
 _encode = msgspec.json.Encoder().encode
+_UNFINISHED = ".new"
 _MOST_SUITE_BYTES = 64 * 1024 * 1024
 
 
@@ -68,7 +69,7 @@ class RunFolder:
         """Write a file as a whole or not at all."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.new")
+        temporary = path.with_name(f".{path.name}{_UNFINISHED}")
         with temporary.open("wb") as stream:
             stream.write(data)
             stream.flush()
@@ -76,9 +77,20 @@ class RunFolder:
         temporary.replace(path)
         return path
 
+    @staticmethod
+    def as_json(value: Any) -> bytes:
+        """A value as indented JSON with a final newline."""
+        return msgspec.json.format(_encode(value), indent=1) + b"\n"
+
     def write_json(self, name: str, value: Any) -> Path:
         """Write a value as indented JSON with a final newline."""
-        return self.write(name, msgspec.json.format(_encode(value), indent=1) + b"\n")
+        return self.write(name, self.as_json(value))
+
+    def remove_leftovers(self) -> None:
+        """Remove files that a crash left half-written; none of them was ever put in its place."""
+        for path in self.root.rglob(f".*{_UNFINISHED}"):
+            if path.is_file() and not path.is_symlink():
+                path.unlink()
 
     def has_state(self, digest: str) -> bool:
         """Whether a database is kept under this digest."""

@@ -24,6 +24,8 @@ from proctor.ledger.entries import (
     AgentEnd,
     AttemptEnd,
     AttemptStart,
+    CallEntry,
+    Decision,
     Entry,
     FinalState,
     Finish,
@@ -49,6 +51,7 @@ from proctor.usage.claims import Claim
 __all__ = ["AttemptRecord", "RunRecord"]
 
 T = TypeVar("T", bound=Entry)
+_PERMITTED = frozenset({Decision.ALLOWED, Decision.BAD_ARGUMENTS})
 
 
 @dataclass
@@ -70,6 +73,15 @@ class AttemptRecord:
     def end(self) -> AttemptEnd | None:
         """Its end; None where a crash of the supervisor cut it off."""
         return self.last(AttemptEnd)
+
+    @property
+    def usage(self) -> tuple[int, int]:
+        """Calls and milliseconds; of an attempt without an end, as far as the record goes."""
+        end = self.end
+        if end is not None:
+            return end.calls, end.elapsedMs
+        calls = sum(entry.decision in _PERMITTED for entry in self.all(CallEntry))
+        return calls, (self.entries[-1].t_ns - self.entries[0].t_ns) // 1_000_000
 
 
 class RunRecord:
@@ -206,13 +218,13 @@ class RunRecord:
         return tuple(step for _, step in steps_of(attempt.entries, self._texts.get))
 
     def recorded(self, cell: Cell) -> Recorded | None:
-        """What the cell's last attempt left, ready to be graded; None where no attempt came to an end."""
-        attempts = [attempt for attempt in self.attempts.get(cell, ()) if attempt.end is not None]
-        if not attempts:
+        """What the cell's last attempt left, ready to be graded; None where no attempt came to an end. Attempts that
+        a crash of the supervisor cut off count, with what they spent."""
+        attempts = self.attempts.get(cell, [])
+        last, end = next(((a, a.end) for a in reversed(attempts) if a.end is not None), (None, None))
+        if last is None or end is None:
             return None
-        last = attempts[-1]
-        ends = [end for attempt in attempts if (end := attempt.end) is not None]
-        end = ends[-1]
+        calls, milliseconds = (sum(spent) for spent in zip(*(a.usage for a in attempts), strict=True))
         ended = last.all(AgentEnd)
         answers = {entry.cycle: parse_json(self._texts.get(entry.answerRef)) for entry in last.all(Finish)}
         reset, final = last.last(WorldReset), last.last(FinalState)
@@ -231,12 +243,7 @@ class RunRecord:
             after_digest=None if final is None else final.fileSha256,
             answers=[answers.get(entry.cycle) for entry in ended],
             ended=[entry.reason for entry in ended],
-            usage=cell_usage(
-                calls=sum(e.calls for e in ends),
-                elapsed_ms=sum(e.elapsedMs for e in ends),
-                claims=self.claims(cell),
-                isolation=self.isolation,
-            ),
+            usage=cell_usage(calls=calls, elapsed_ms=milliseconds, claims=self.claims(cell), isolation=self.isolation),
         )
 
     def _state(self, digest: str, *, must: bool) -> bytes | None:

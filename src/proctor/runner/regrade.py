@@ -27,7 +27,7 @@ from proctor.suite.load import Suite, load_suite
 from proctor.suite.model import Case
 from proctor.worlds.remote import RemoteWorld
 
-__all__ = ["Change", "Regraded", "changes", "regrade"]
+__all__ = ["Change", "Regraded", "changes", "kept_suite", "regrade"]
 
 _SEEN = ("task", "input", "user", "setup", "cycles", "events", "faults")
 """The parts of a case that the agent or the world was given."""
@@ -59,7 +59,7 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
     """
     record = RunRecord(run_folder)
     kept = suite is None
-    suite = suite if suite is not None else _kept_suite(record)
+    suite = suite if suite is not None else kept_suite(record)
     cases = record.cases if kept else _edited_cases(record, suite)
     policy = gate_policy(suite)
     refs = {ref.id: ref for ref in record.plan.cases}
@@ -113,14 +113,14 @@ def changes(record: RunRecord, cells: tuple[CellRecord, ...]) -> list[Change]:
     return found
 
 
-def _kept_suite(record: RunRecord) -> Suite:
-    """The run's own copy of the suite, which must be the planned one."""
+def kept_suite(record: RunRecord) -> Suite:
+    """The run's own copy of the suite, which must be the planned one. Raises ``EvidenceError``."""
     folder = record.root / "suite"
     if not (folder / "suite.toml").is_file():
         raise EvidenceError(
             "the run keeps no copy of its suite",
             place=Place(str(folder)),
-            expected="suite/suite.toml (written when a run is closed)",
+            expected="suite/suite.toml (written when a run starts)",
             fix="name the suite: proctor grade RUN --suite FOLDER",
             code="missing_file",
         )

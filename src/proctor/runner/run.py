@@ -1,8 +1,9 @@
-"""A whole run: plan, cells, grades, gate, report, and a ledger that is closed at the end.
+"""A whole run: plan, cells, grades, gate, report, and a ledger that is closed at the end; begun, or gone on with.
 
 The order is fixed: the plan is registered before the first cell; an attempt before it starts; a cell's record is on
-the disk before its result counts; the report's digest is in the log before the log closes. Left out: how an attempt
-runs (``runner.attempt``), what a report looks like (``report``).
+the disk before its result counts; the report's digest is in the log before the log closes. Every step looks whether
+the log has it already, so that a run that was killed at any moment goes on where it was. Left out: how a cell runs
+(``runner.cells``), what a report looks like (``report``).
 """
 
 from __future__ import annotations
@@ -10,49 +11,43 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from proctor.agents.resolve import AgentCommand, resolve_agent
-from proctor.agents.stdio import AgentLimits
+from proctor.agents.resolve import resolve_agent
 from proctor.clock import Clock, SystemClock, SystemRandomness, utc_text
 from proctor.codec.canonical import digest_bytes
-from proctor.errors import IsolationError, Place
-from proctor.gate.model import Policy
+from proctor.errors import EvidenceError, InfrastructureError, Place, ProctorError
 from proctor.gateway.recorder import Recorder
-from proctor.grade.host import GraderProcess
-from proctor.kinds import Outcome, Verdict
+from proctor.kinds import Verdict
 from proctor.ledger.closing import close_run
-from proctor.ledger.entries import CellGrade, Entry, PlanRegistered, RunClosed, RunPlan, RunVerdict, SelfTest, WorkerLog
-from proctor.ledger.keys import Signer, home_folder, install_signer
+from proctor.ledger.entries import PlanRegistered, RunClosed, RunPlan, RunVerdict, SelfTest, WorkerLog
+from proctor.ledger.keys import install_signer
+from proctor.ledger.note import Checkpoint
 from proctor.ledger.texts import TextStore
-from proctor.ledger.workspace import add_to_workspace
+from proctor.ledger.workspace import add_to_workspace, read_workspace
 from proctor.ledger.writer import LogWriter
 from proctor.report.formats import renderings
 from proctor.report.model import RunFigures, build_report
-from proctor.runner.attempt import Attempt, run_attempt
-from proctor.runner.claims import cell_usage
-from proctor.runner.floor import do_nothing_floor
+from proctor.runner.cells import CellRunner
 from proctor.runner.folder import RunFolder
-from proctor.runner.grading import Recorded, code_meanings, grade_cell
+from proctor.runner.logs import closed_head, open_again, open_log
+from proctor.runner.past import Past, Started
 from proctor.runner.record import RunRecord
+from proctor.runner.setting import Agents, Setting, isolate_agents, prepare, start_children
 from proctor.runner.spent import run_usage
 from proctor.runner.verdict import gate_policy, judge_cells
 from proctor.runner.workspace import believe_own_key
-from proctor.sandbox.confine import Confinement
-from proctor.sandbox.tiers import IsolatedAgents, Tier, isolate
+from proctor.sandbox.tiers import Tier, isolation_file
 from proctor.score.cells import CellRecord
-from proctor.score.summary import Rate
-from proctor.suite.load import Suite, load_suite
-from proctor.suite.model import Case
-from proctor.suite.plan import CaseRef, Cell, Plan, Selection, make_plan
-from proctor.worlds.remote import RemoteWorld
+from proctor.suite.load import load_suite
+from proctor.suite.plan import Cell, Selection, make_plan
 
-__all__ = ["FinishedRun", "Progress", "RunRequest", "run_suite"]
+__all__ = ["FinishedRun", "Progress", "Run", "RunInterrupted", "RunRequest", "run_suite"]
 
 _JSON = msgspec.json.Encoder().encode
 
@@ -88,6 +83,12 @@ class Progress:
     planned: int
 
 
+class RunInterrupted(ProctorError):
+    """Somebody ended the run by hand; it can be gone on with."""
+
+    exit_code = 130
+
+
 def run_suite(
     request: RunRequest, *, on_cell: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None
 ) -> FinishedRun:
@@ -99,8 +100,7 @@ def run_suite(
     command = resolve_agent(request.agent, shipped=suite.agents, shipped_folder=suite.agents_folder, folder=Path.cwd())
     run_id = _run_id(clock.now_ns())
     with contextlib.ExitStack() as resources:
-        world = resources.enter_context(contextlib.closing(RemoteWorld(suite.folder, suite.spec.world)))
-        graders = resources.enter_context(contextlib.closing(GraderProcess(suite.folder)))
+        children = start_children(resources, suite)
         cases = suite.cases(request.seed)
         plan = make_plan(
             suite,
@@ -113,29 +113,15 @@ def run_suite(
             selection=request.selection,
         )
         root = request.out or Path("runs") / run_id
-        isolation = resources.enter_context(contextlib.closing(_isolate(plan, suite, command, root)))
-        # Before anything is written or any agent started: the suite's code loads, and every case fits its world.
-        codes = code_meanings(graders)
-        floor = do_nothing_floor(suite, plan, cases, world, graders)
+        isolated = resources.enter_context(contextlib.closing(isolate_agents(plan, suite.folder, command, root)))
+        agents = Agents(command=command, isolated=isolated)
+        setting = prepare(suite, plan, cases, children, isolation=isolated.record, agents=agents)
         folder = RunFolder.create(root)
-        run = _Run(suite, plan, cases, policy, command, isolation, folder, run_id, world, graders, clock)
-        return run.execute(floor, codes, on_cell)
-
-
-def _isolate(plan: Plan, suite: Suite, command: AgentCommand, root: Path) -> IsolatedAgents:
-    """The plan's tier for this agent: it sees its own folder, never the suite's keys, the runs or the signing key."""
-    hidden = (suite.folder.resolve(), root.absolute().parent.resolve(), home_folder(os.environ).resolve())
-    if plan.isolation != "T1" and command.folder.resolve() in hidden:
-        raise IsolationError(
-            "the agent's folder holds what the agent must not see",
-            place=Place(str(command.folder)),
-            expected="a folder of the agent's own, apart from the suite and the runs",
-            fix="move the agent, or start it from another folder",
-            code="tier_unmet",
-        )
-    limits = AgentLimits()
-    confinement = Confinement(hidden=hidden, environment={"PATH": command.environment["PATH"]})
-    return isolate(plan.isolation, confinement, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
+        folder.write("plan.json", plan.to_bytes())
+        folder.copy_suite(suite, b"".join(_JSON(setting.cases[ref.id]) + b"\n" for ref in plan.cases))
+        started = Started(suite=str(suite.folder), agent=request.agent, folder=str(Path.cwd()))
+        folder.write_json("start.json", started)
+        return Run(setting, folder, run_id, clock).execute(Past(), on_cell)
 
 
 def _run_id(started_ns: int) -> str:
@@ -143,168 +129,147 @@ def _run_id(started_ns: int) -> str:
     return f"{stamp}-{SystemRandomness().bytes(3).hex()}"
 
 
-class _Run:
+class Run:
     """A run under way."""
 
-    def __init__(  # noqa: PLR0917 - made in one place, from what run_suite worked out in this order
-        self,
-        suite: Suite,
-        plan: Plan,
-        cases: tuple[Case, ...],
-        policy: Policy,
-        command: AgentCommand,
-        isolation: IsolatedAgents,
-        folder: RunFolder,
-        run_id: str,
-        world: RemoteWorld,
-        graders: GraderProcess,
-        clock: Clock,
-    ) -> None:
-        self._suite, self._plan, self._policy = suite, plan, policy
-        self._cases = {case.id: case for case in cases}
-        self._command, self._isolation, self._clock = command, isolation, clock
-        self._folder, self._run_id = folder, run_id
-        self._world, self._graders = world, graders
-        self._refs: Mapping[str, CaseRef] = {ref.id: ref for ref in plan.cases}
-        self._records: list[CellRecord] = []
+    def __init__(self, setting: Setting, folder: RunFolder, run_id: str, clock: Clock) -> None:
+        self._setting, self._folder, self._run_id, self._clock = setting, folder, run_id, clock
+        self._plan, self._policy = setting.plan, setting.policy
+        self._signer = install_signer(os.environ)
+        self._records: dict[Cell, CellRecord] = {}
 
-    def execute(self, floor: Rate | None, codes: Mapping[str, str], on_cell: Callable[[Progress], None]) -> FinishedRun:
-        """All of it, in order. The report's times are the log's own, so that it can be made again from the record."""
-        signer = install_signer(os.environ)
-        believe_own_key(self._folder.root.absolute().parent, signer)
-        with self._open_log(signer, "run", self._folder.ledger) as log:
-            started_ns = self._register(log)
-            registered = PlanRegistered(origin=log.origin, planDigest=self._plan.digest, runId=self._run_id)
-            self._tell_workspace(registered, signer)
-            with (
-                self._open_log(signer, "worker/00", self._folder.worker_log(0)) as worker_log,
-                TextStore.create(self._folder.worker_texts(0)) as texts,
-            ):
-                log.append(WorkerLog(origin=worker_log.origin, rootSha256=worker_log.root.hex(), size=0))
-                log.commit()
-                self._work(log, Recorder(worker_log, texts), on_cell)
-                texts.close()
-                closed = worker_log.close()
-            log.append(WorkerLog(origin=closed.origin, rootSha256=closed.root.hex(), size=closed.size))
-            report = self._report(floor, codes, started_ns, log.last_ns)
-            self._tell_workspace(self._close(log, report), signer)
+    def execute(self, past: Past, on_cell: Callable[[Progress], None]) -> FinishedRun:
+        """All that is left of it, in order. The report's times are the log's own, so that it can be made again from
+        the record. Raises ``RunInterrupted`` at Ctrl-C."""
+        believe_own_key(self._folder.root.absolute().parent, self._signer)
+        self._records.update(past.cells)
+        try:
+            with self._open(past) as log:
+                started_ns = self._register(log, past)
+                finished_ns = self._work(log, past, on_cell)
+                report = self._report(started_ns, finished_ns)
+                self._tell_workspace(self._close(log, report, past))
+        except KeyboardInterrupt:
+            raise RunInterrupted(
+                f"interrupted after {len(self._records)} of {self._plan.size} cells",
+                fix=f"go on with it: proctor run --resume {self._folder.root}",
+                code="interrupted",
+            ) from None
         return FinishedRun(folder=self._folder.root, report=report, verdict=Verdict[report["verdict"]])
 
-    def _open_log(self, signer: Signer, name: str, folder: Path) -> LogWriter:
-        origin = signer.origin("run", self._run_id) if name == "run" else signer.origin("run", self._run_id, name)
-        return LogWriter.create(folder, origin=origin, signer=signer, clock=self._clock)
+    def _open(self, past: Past) -> LogWriter:
+        """The run's log, new or again. Raises ``InfrastructureError`` where another process went on with it."""
+        ledger = self._folder.ledger
+        if not past.entries:
+            return open_log(ledger, self._origin(), self._signer, self._clock)
+        log = open_again(ledger, self._origin(), self._signer, self._clock)
+        if log.size != len(past.entries) + 1:
+            log.abandon()
+            raise InfrastructureError(
+                "another process went on with this run meanwhile", place=Place(str(ledger)), code="log_locked"
+            )
+        self._folder.remove_leftovers()
+        self._folder.write("cells.jsonl", b"".join(row + b"\n" for row in past.rows))
+        return log
 
-    def _register(self, log: LogWriter) -> int:
-        """Register the plan before anything runs; when that was, in ns."""
-        data = self._plan.to_bytes()
-        self._folder.write("plan.json", data)
-        self._folder.write_json("isolation.json", self._isolation.record)
-        log.append(RunPlan(cells=self._plan.size, planDigest=digest_bytes(data), runId=self._run_id))
-        started_ns = log.last_ns
-        isolation = (self._folder.root / "isolation.json").read_bytes()
-        log.append(SelfTest(isolationDigest=digest_bytes(isolation), tier=self._isolation.record.tier))
+    def _origin(self, *parts: str) -> str:
+        return self._signer.origin("run", self._run_id, *parts)
+
+    def _register(self, log: LogWriter, past: Past) -> int:
+        """Register the plan before anything runs, and what isolation was found; when the plan was registered, in ns."""
+        started_ns = past.entries[0].t_ns if past.entries else 0
+        if not past.entries:
+            log.append(RunPlan(cells=self._plan.size, planDigest=self._plan.digest, runId=self._run_id))
+            started_ns = log.last_ns
+        if self._setting.agents is not None or not past.isolation_digests:
+            self._note_isolation(log, past.isolation_digests)
         log.commit()
+        if self._run_id not in read_workspace(self._folder.root.absolute().parent):
+            self._tell_workspace(PlanRegistered(origin=log.origin, planDigest=self._plan.digest, runId=self._run_id))
         return started_ns
 
-    def _work(self, log: LogWriter, recorder: Recorder, on_cell: Callable[[Progress], None]) -> None:
-        for cell in self._plan.cells():
-            record = self._run_cell(cell, log, recorder)
-            self._records.append(record)
-            on_cell(Progress(record=record, done=len(self._records), planned=self._plan.size))
+    def _note_isolation(self, log: LogWriter, known: list[str]) -> None:
+        """The isolation that was tried out now; a file of its own where it was found otherwise than before."""
+        record = self._setting.isolation
+        name = isolation_file(len(known))
+        digest = digest_bytes(self._folder.as_json(record))
+        if digest not in known:
+            self._folder.write_json(name, record)
+        log.append(SelfTest(isolationDigest=digest, tier=record.tier))
 
-    def _run_cell(self, cell: Cell, log: LogWriter, recorder: Recorder) -> CellRecord:
-        """Run a cell to its end, again where infrastructure failed."""
-        case, ref = self._cases[cell.case_id], self._refs[cell.case_id]
-        attempts: list[Attempt] = []
-        while True:
-            attempt = run_attempt(
-                self._suite,
-                case,
-                cell,
-                retry=len(attempts),
-                world=self._world,
-                recorder=recorder,
-                folder=self._folder,
-                command=self._command,
-                isolation=self._isolation,
+    def _work(self, log: LogWriter, past: Past, on_cell: Callable[[Progress], None]) -> int:
+        """Run what is left in the worker's log; when that log was taken in, in ns."""
+        origin, folder = self._origin("worker/00"), self._folder.worker_log(0)
+        known, known_ns = past.worker(origin)
+        if known is not None and known.size:
+            return known_ns
+        head = closed_head(folder)
+        if head is None:
+            head = self._run_cells(log, origin, is_known=known is not None, on_cell=on_cell)
+        elif len(self._records) < self._plan.size:
+            raise EvidenceError(
+                "the worker's log was closed although cells are left to run", place=Place(str(folder)), code="closed"
+            )
+        log.append(WorkerLog(origin=origin, rootSha256=head.root.hex(), size=head.size))
+        return log.last_ns
+
+    def _run_cells(
+        self, log: LogWriter, origin: str, *, is_known: bool, on_cell: Callable[[Progress], None]
+    ) -> Checkpoint:
+        folder, texts_path = self._folder.worker_log(0), self._folder.worker_texts(0)
+        is_new = not (folder / "wal").exists()
+        opened = open_log if is_new else open_again
+        with (
+            opened(folder, origin, self._signer, self._clock) as worker,
+            TextStore.recover(texts_path) as texts,
+        ):
+            if not is_known:
+                log.append(WorkerLog(origin=origin, rootSha256=worker.root.hex(), size=0))
+                log.commit()
+            runner = CellRunner(
+                self._setting,
+                self._folder,
+                self._run_id,
+                log=log,
+                recorder=Recorder(worker, texts),
                 clock=self._clock,
-                world_seed=self._plan.world_seed(cell),
+                earlier={} if is_new else RunRecord(self._folder.root).attempts,
             )
-            attempts.append(attempt)
-            if attempt.outcome is not Outcome.INFRA_ERROR:
-                break
-            self._world.restart()
-            if len(attempts) > self._plan.infrastructure_retries:
-                break
-        self._folder.write_trace(self._run_id, cell, ((a.name, a.steps) for a in attempts))
-        record = grade_cell(self._graders, case, ref, cell, self._recorded(attempts))
-        digest = self._folder.append_cell(record)
-        log.append(
-            CellGrade(
-                attempt=record.attempt,
-                caseId=cell.case_id,
-                codes=record.codes,
-                gradeDigest=digest,
-                outcome=str(record.outcome),
-                run=cell.run,
-            )
-        )
-        log.commit()
-        return record
+            for cell in self._plan.cells():
+                if cell not in self._records:
+                    record = self._records[cell] = runner.run(cell)
+                    on_cell(Progress(record=record, done=len(self._records), planned=self._plan.size))
+            texts.close()
+            return worker.close()
 
-    def _recorded(self, attempts: list[Attempt]) -> Recorded:
-        last = attempts[-1]
-        return Recorded(
-            attempt=last.name,
-            attempts=len(attempts),
-            outcome=last.outcome,
-            code=last.code,
-            detail=last.detail,
-            steps=last.steps,
-            before=None if last.before is None else self._folder.read_state(last.before),
-            after=None if last.after is None else self._folder.read_state(last.after),
-            before_digest=last.before,
-            after_digest=last.after,
-            answers=last.answers,
-            ended=last.ended,
-            usage=cell_usage(
-                calls=sum(a.calls for a in attempts),
-                elapsed_ms=sum(a.elapsed_ms for a in attempts),
-                claims=[claim for a in attempts for claim in a.claims],
-                isolation=self._isolation.record,
-            ),
-        )
-
-    def _report(
-        self, floor: Rate | None, codes: Mapping[str, str], started_ns: int, finished_ns: int
-    ) -> dict[str, Any]:
-        usage = run_usage(RunRecord(self._folder.root), self._suite.spec.budget)
+    def _report(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        records = [self._records[cell] for cell in self._plan.cells()]
+        suite = self._setting.suite
+        usage = run_usage(RunRecord(self._folder.root), suite.spec.budget)
         self._folder.write_json("usage.manifest.json", usage.manifest)
         self._folder.write_json("usage.records.json", usage.records)
-        summary, decision = judge_cells(self._plan, self._records, self._policy, self._suite, usage=usage.fact)
+        summary, decision = judge_cells(self._plan, records, self._policy, suite, usage=usage.fact)
         figures = RunFigures(
             run_id=self._run_id,
             started=utc_text(started_ns),
             finished=utc_text(finished_ns),
-            isolation=self._isolation.record.summary(),
-            floor=floor,
-            codes=codes,
+            isolation=self._setting.isolation.summary(),
+            floor=self._setting.floor,
+            codes=self._setting.codes,
             usage=usage.section,
         )
-        return build_report(self._plan, self._records, summary, decision, figures)
+        return build_report(self._plan, records, summary, decision, figures)
 
-    def _tell_workspace(self, entry: Entry, signer: Signer) -> None:
-        add_to_workspace(self._folder.root.absolute().parent, entry, signer=signer, clock=self._clock)
+    def _tell_workspace(self, entry: PlanRegistered | RunClosed) -> None:
+        add_to_workspace(self._folder.root.absolute().parent, entry, signer=self._signer, clock=self._clock)
 
-    def _close(self, log: LogWriter, report: dict[str, Any]) -> RunClosed:
-        self._folder.copy_suite(self._suite, b"".join(_JSON(self._cases[ref.id]) + b"\n" for ref in self._plan.cases))
+    def _close(self, log: LogWriter, report: dict[str, Any], past: Past) -> RunClosed:
         path = self._folder.write_json("report.json", report)
         for name, data in renderings(self._folder.root, report).items():
             self._folder.write(name, data)
-        log.append(
-            RunVerdict(
-                gateDigest=self._policy.digest, reportDigest=digest_bytes(path.read_bytes()), verdict=report["verdict"]
-            )
-        )
+        digest = digest_bytes(path.read_bytes())
+        if past.report_digest != digest:
+            log.append(RunVerdict(gateDigest=self._policy.digest, reportDigest=digest, verdict=report["verdict"]))
+        (self._folder.root / "start.json").unlink(missing_ok=True)
         head = close_run(log, self._folder.root)
         return RunClosed(rootSha256=head.root.hex(), runId=self._run_id, size=head.size, verdict=report["verdict"])

@@ -2,7 +2,8 @@
 
 The executor knows that nothing was spent where the agent had no network; elsewhere what an agent spends without asking
 Proctor is unknown, whatever it claims. Attempts come from the workers' logs, where each was registered before it
-started. Left out: reducing (``usage.reduce``), and how a gate reads the result (``gate``).
+started; one that a crash of the supervisor cut off is over, and failed. Left out: reducing (``usage.reduce``), and how a
+gate reads the result (``gate``).
 """
 
 from __future__ import annotations
@@ -49,9 +50,7 @@ def run_usage(record: RunRecord, budget: Budget) -> RunUsage:
     attempts = [(cell, attempt) for cell in plan.cells() for attempt in record.attempts.get(cell, ())]
     for cell, attempt in attempts:
         opened = collector.open_attempt(cell.case_id, f"run-{cell.run}", session_id=attempt.start.attempt)
-        end = attempt.end
-        if end is not None:
-            opened.close("failed" if _has_failed(attempt) else "succeeded", coverage)
+        opened.close("failed" if _has_failed(attempt) else "succeeded", coverage)
     manifest, records = collector.seal()
     result = reduce_usage(manifest, records)
     claims = {cell: add_claims(record.claims(cell), prices()) for cell in plan.cells()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,18 @@ from proctor.errors import IsolationError
 from proctor.sandbox.confine import Confinement, Sandbox
 from proctor.sandbox.selftest import SelfTestResult, run_self_test
 
-__all__ = ["HIGHEST", "TIERS", "IsolatedAgents", "Isolation", "Launch", "Tier", "isolate", "stricter"]
+__all__ = [
+    "HIGHEST",
+    "TIERS",
+    "IsolatedAgents",
+    "Isolation",
+    "Launch",
+    "Tier",
+    "isolate",
+    "isolation_file",
+    "isolation_files",
+    "stricter",
+]
 
 Tier = Literal["T0", "T1", "T2", "T3", "T4"]
 TIERS: tuple[Tier, ...] = ("T0", "T1", "T2", "T3", "T4")
@@ -85,6 +96,20 @@ class IsolatedAgents:
         """Let go of what the tier holds."""
         if self._sandbox is not None:
             self._sandbox.close()
+
+
+def isolation_file(number: int) -> str:
+    """The file of a run's isolation record: of its start (0), or of the ``number``-th time that it was gone on with,
+    where isolation was found otherwise than before."""
+    return "isolation.json" if number == 0 else f"isolation.{number}.json"
+
+
+def isolation_files(digests: Iterable[str]) -> dict[str, str]:
+    """Digest → file, from the digests that a run's log names in order: a file for each that was new."""
+    files: dict[str, str] = {}
+    for number, digest in enumerate(digests):
+        files.setdefault(digest, isolation_file(number))
+    return files
 
 
 def stricter(one: Tier, other: Tier | None) -> Tier:

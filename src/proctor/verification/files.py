@@ -147,6 +147,8 @@ def check_states(run: Path, attempts: Iterable[AttemptSeen]) -> list[Finding]:
     findings = []
     present = set()
     for path in sorted((run / "states").glob("*")):
+        if path.name.startswith(".") and path.name.endswith(".new"):
+            continue  # half-written when a crash came; a closed run has none, since its list of files is whole
         present.add(path.name)
         if path.is_file() and f"{digest_of(path)[1]}.sqlite" != path.name:
             findings.append(

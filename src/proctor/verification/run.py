@@ -19,6 +19,7 @@ from proctor.ledger.closing import LEDGER_NAME, SEAL_NAME
 from proctor.ledger.texts import TextReader
 from proctor.ledger.trust import TrustFile
 from proctor.ledger.verify import verify_log
+from proctor.sandbox.tiers import isolation_files
 from proctor.suite.plan import Plan
 from proctor.verification.files import check_cells, check_digest, check_files, check_plain, check_states, check_traces
 from proctor.verification.model import Gap, RegradeAnswer, Regrader, RunCheck
@@ -185,10 +186,8 @@ class _RunVerification:
         log = self.log
         if log.plan is not None:
             self.findings.extend(check_digest(self.run, "plan.json", log.plan.planDigest, "plan_differs"))
-        if log.selftest is not None:
-            self.findings.extend(
-                check_digest(self.run, "isolation.json", log.selftest.isolationDigest, "isolation_differs")
-            )
+        for digest, name in isolation_files(entry.isolationDigest for entry in log.selftests).items():
+            self.findings.extend(check_digest(self.run, name, digest, "isolation_differs"))
         if log.verdict is not None and log.is_ended:
             self.findings.extend(check_digest(self.run, "report.json", log.verdict.reportDigest, "report_differs"))
         self.findings.extend(check_cells(self.run, log))

@@ -32,7 +32,7 @@ class RunLog:
         self._folder = folder
         self.findings: list[Finding] = []
         self.plan: RunPlan | None = None
-        self.selftest: SelfTest | None = None
+        self.selftests: list[SelfTest] = []
         self.workers: dict[str, WorkerLog] = {}
         self.grades: dict[str, tuple[int, CellGrade]] = {}
         self.verdict: RunVerdict | None = None
@@ -51,7 +51,9 @@ class RunLog:
             self._note(seq, "after_end", "an entry stands behind the end of the run", found=entry.kind)
         if not isinstance(entry, _KINDS):
             self._note(seq, "wrong_log", "an entry that belongs into a worker's log", found=entry.kind)
-        if self._parts_open and not isinstance(entry, RunFiles | RunEnd):
+        if self._parts_open and isinstance(entry, Recovered):
+            self.files.clear()  # a crash came between its parts, and the list is made anew
+        elif self._parts_open and not isinstance(entry, RunFiles | RunEnd):
             self._note(seq, "files_cut", "the list of files is broken off", expected="run.end", found=entry.kind)
         self._parts_open = isinstance(entry, RunFiles)
         self._sort(seq, entry)
@@ -62,7 +64,7 @@ class RunLog:
                 self._note(seq, "second_plan", "a second plan in one log")
             self.plan = self.plan or entry
         elif isinstance(entry, SelfTest):
-            self.selftest = entry
+            self.selftests.append(entry)
         elif isinstance(entry, WorkerLog):
             self.workers[entry.origin] = entry
         elif isinstance(entry, CellGrade):
