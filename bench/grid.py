@@ -91,14 +91,15 @@ json.dump({"passed": passed, "counts": counts, "sha": digest, "cells": cells}, o
 """
 
 
-def measured(command: list[str]) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and peak memory (MB) of a whole process."""
+def measured(command: list[str], out: Path) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak memory (MB) of a whole process that must write ``out``."""
+    out.unlink(missing_ok=True)
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONHASHSEED": "0"})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
-    if process.returncode not in (0, 1):
+    if process.returncode not in (0, 1) or not out.is_file():
         raise SystemExit(f"{command[:4]} ended with {process.returncode}")
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
@@ -116,12 +117,12 @@ def main() -> None:
             dataset, results = write_grid(folder, size)
             out = folder / "report.json"
             arguments = ["score", str(dataset), str(results), "bench", "--out", str(out)]
-            wall, cpu, peak = min(measured([sys.executable, "-m", "proctor", *arguments]) for _ in range(3))
+            wall, cpu, peak = min(measured([sys.executable, "-m", "proctor", *arguments], out) for _ in range(3))
             points.append((size, wall, cpu, peak))
             print(f"{size:>10,} {wall:>8.2f} {cpu:>8.2f} {size / wall:>13,.0f} {size / cpu:>12,.0f} {peak:>8.0f}")
             if size in (sizes[-1], 99_999):
                 plain = [sys.executable, "-c", PLAIN, str(dataset), str(results), str(folder / "plain.json")]
-                p_wall, p_cpu, p_peak = min(measured(plain) for _ in range(2))
+                p_wall, p_cpu, p_peak = min(measured(plain, folder / "plain.json") for _ in range(2))
                 print(
                     f"{'plain':>10} {p_wall:>8.2f} {p_cpu:>8.2f} {size / p_wall:>13,.0f} {size / p_cpu:>12,.0f}"
                     f" {p_peak:>8.0f}   Proctor: {p_cpu / cpu:.2f}x its speed, {peak / p_peak:.2f}x its memory"

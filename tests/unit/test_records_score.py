@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -412,3 +413,23 @@ def test_99_99_percent_is_not_shown_as_all() -> None:
     cases = [case(number) for number in range(1, 2001)]
     rows = [result(c) for c in cases[1:]]
     assert api.evaluate_records(cases, rows, "cand", repeats=1).summary_line == "cand: 1999/2000 (99.9%) gate=BLOCK"
+
+
+def test_names_that_are_no_unicode_end_in_a_message_or_escaped(tmp_path: Path) -> None:
+    dataset = write_jsonl(tmp_path / "d.jsonl", CASES)
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/r\xff.jsonl"))
+    odd.write_bytes(write_jsonl(tmp_path / "r.jsonl", RESULTS).read_bytes())
+    done = proctor("score", dataset, odd, "cand", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["inputs"]["results"][0]["file"].endswith("r\\udcff.jsonl")
+    refused = proctor("score", dataset, odd, os.fsdecode(b"c\xff"))
+    assert refused.returncode == 2
+    assert "candidate: lone surrogate in a text" in refused.stderr
+
+
+def test_a_file_that_isnt_there_is_unusable_input(tmp_path: Path) -> None:
+    dataset = write_jsonl(tmp_path / "d.jsonl", CASES)
+    done = proctor("score", dataset, tmp_path / "none.jsonl", "cand")
+    assert (done.returncode, "none.jsonl: can't read the file" in done.stderr) == (2, True)
+    with pytest.raises(InvalidEvaluation, match="can't read the file"):
+        api.load_jsonl(tmp_path / "none.jsonl")

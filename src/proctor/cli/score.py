@@ -15,7 +15,8 @@ from proctor.ledger.keys import install_signer
 from proctor.report.records import GridReport
 from proctor.report.records_text import record_scorecard
 from proctor.runner.holdout import count_use
-from proctor.runner.records import evaluate_files, load_record_suite, write_report
+from proctor.runner.record_files import write_report
+from proctor.runner.records import evaluate_files, load_record_suite
 
 __all__ = ["score"]
 

@@ -7,14 +7,11 @@ like (``report.records``), the command (``cli.score``).
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from proctor.codec.json_strict import DEFAULT_LIMITS
 from proctor.errors import InputError, InvalidEvaluation, Place, UsageError
 from proctor.gate.decide import decide_board
 from proctor.gate.model import Policy
@@ -22,6 +19,7 @@ from proctor.gate.policy import Known, parse_policy
 from proctor.grade.record_plugins import RecordGraderProcess
 from proctor.grade.records import RecordProgram
 from proctor.report.records import GridReport, RecordFacts, board_of
+from proctor.runner.record_files import open_lines, result_files
 from proctor.score.case_table import CaseTable, CaseTableBuilder
 from proctor.score.grid import CustomJudge, Grid, check_repeats
 from proctor.score.grid_figures import grid_figures
@@ -36,11 +34,7 @@ __all__ = [
     "grade_record",
     "load_jsonl",
     "load_record_suite",
-    "write_report",
 ]
-
-_MOST_LINE = DEFAULT_LIMITS.max_bytes
-_CHUNK = 1 << 20
 
 
 class RecordSuite:
@@ -86,7 +80,7 @@ def _default_suite() -> RecordSuite:
 
 def load_jsonl(path: str | Path) -> list[dict[str, Any]]:
     """All rows of a JSONL file, read strictly. Raises ``InvalidEvaluation`` with file, line and field."""
-    with _open_lines(Path(path)) as (lines, _):
+    with open_lines(Path(path)) as (lines, _):
         return [parse_strictly(raw, str(path), number) for number, raw in enumerate(lines, 1)]
 
 
@@ -163,36 +157,18 @@ def evaluate_files(
     """Score files: ``results`` are files, or folders of ``.jsonl``. Raises ``InvalidEvaluation``."""
     check_repeats(repeats)
     builder = CaseTableBuilder(suite.program, str(dataset))
-    with _open_lines(dataset) as (lines, digest):
+    with open_lines(dataset) as (lines, digest):
         builder.take_lines(lines)
-        inputs: dict[str, Any] = {"dataset": {"file": str(dataset), "sha256": digest()}, "results": []}
+        inputs: dict[str, Any] = {"dataset": {"file": _name(dataset), "sha256": digest()}, "results": []}
     table = builder.finish()
     groups = _groups(dataset, table)
     with _custom(suite) as judge:
         grid = Grid(suite.program, table, candidate, repeats, judge)
-        for path in _result_files(results):
-            with _open_lines(path) as (lines, digest):
+        for path in result_files(results):
+            with open_lines(path) as (lines, digest):
                 rows = grid.take_lines(lines, str(path))
-                inputs["results"].append({"file": str(path), "rows": rows, "sha256": digest()})
+                inputs["results"].append({"file": _name(path), "rows": rows, "sha256": digest()})
         return _finish(suite, grid, groups, inputs, synthetic_only)
-
-
-def write_report(report: GridReport, out: Path) -> None:
-    """Write ``report.json`` whole or not at all, in the place of an older one. Raises ``UsageError``."""
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.new")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(report.pieces())
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(out)
-    except OSError as error:
-        raise UsageError(
-            f"can't write the report: {error.strerror}", place=Place(str(out)), expected="a file that can be written"
-        ) from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
 
 
 def _finish(
@@ -221,6 +197,11 @@ def _finish(
     )
 
 
+def _name(path: Path) -> str:
+    """A path as text that a report can hold, whatever bytes the file's name is made of."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
 @contextlib.contextmanager
 def _custom(records: RecordSuite) -> Iterator[CustomJudge | None]:
     program = records.program
@@ -241,52 +222,6 @@ def _rows(rows: Any, name: str) -> Iterable[Any]:
             fix="read a file with proctor.load_jsonl",
         )
     return rows
-
-
-@contextlib.contextmanager
-def _open_lines(path: Path) -> Iterator[tuple[Iterator[bytes], Callable[[], str]]]:
-    """A file's lines without their ends, and the SHA-256 of exactly the bytes that were read."""
-    try:
-        stream = path.open("rb")
-    except OSError as error:
-        raise InvalidEvaluation(
-            f"can't read the file: {error.strerror}",
-            place=Place(str(path)),
-            expected="a readable JSONL file",
-            fix="check the path",
-            code="no_file",
-        ) from error
-    digest = hashlib.sha256()
-    with stream:
-        yield _lines(stream, digest.update), digest.hexdigest
-
-
-def _lines(stream: BinaryIO, seen: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Lines end at ``\\n`` alone. A line over the limit is handed on cut, for the reader to refuse."""
-    rest = b""
-    while chunk := stream.read(_CHUNK):
-        seen(chunk)
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
-        if len(rest) > _MOST_LINE:
-            yield rest
-            return
-    if rest:
-        yield rest
-
-
-def _result_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files in the order given; a folder's by name. Raises ``InvalidEvaluation`` for one that is named twice."""
-    seen: set[Path] = set()
-    for path in paths:
-        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-        for file in files:
-            if file.resolve() in seen:
-                raise InvalidEvaluation(
-                    "this file is given twice", place=Place(str(file)), expected="each file once", fix="name it once"
-                )
-            seen.add(file.resolve())
-            yield file
 
 
 def _groups(dataset: Path, table: CaseTable) -> tuple[int, ...] | None:

@@ -68,6 +68,7 @@ class Grid:
             raise InvalidEvaluation(
                 "the candidate has no name", place=Place(field="candidate"), expected="a text", found=candidate
             )
+        check_plain(candidate, lambda _: Place(field="candidate"), finite=True)
         self.program, self.cases, self.candidate = program, cases, candidate
         self.repeats = check_repeats(repeats)
         size = len(cases.ids) * repeats
