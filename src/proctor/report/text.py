@@ -279,9 +279,8 @@ def _usage(usage: Usage) -> str:
     tokens = "tokens unknown" if usage.tokens is None else f"{usage.tokens:,} tokens"
     claimed = ""
     if usage.claimed is not None:
-        claimed = "; the agent claims " + (
-            "an unknown number" if usage.claimed.tokens is None else f"{usage.claimed.tokens:,}"
-        )
+        count = "an unknown number" if usage.claimed.tokens is None else f"{usage.claimed.tokens:,}"
+        claimed = f"; the agent claims {count}"
     retries = f", {counted(usage.retries, 'retry', 'retries')}" if usage.retries else ""
     return f"{tokens}{claimed}; {counted(usage.attempts, 'attempt')}{retries}"
 

@@ -2,8 +2,8 @@
 
 The executor knows that nothing was spent where the agent had no network; elsewhere what an agent spends without asking
 Proctor is unknown, whatever it claims. Attempts come from the workers' logs, where each was registered before it
-started; one that a crash of the supervisor cut off is over, and failed. Left out: reducing (``usage.reduce``), and how a
-gate reads the result (``gate``).
+started; one that a crash of the supervisor cut off is over, and failed. Left out: reducing (``usage.reduce``), and how
+a gate reads the result (``gate``).
 """
 
 from __future__ import annotations
