@@ -103,7 +103,12 @@ def test_the_core_dependencies_are_pinned() -> None:
 
 
 def test_nothing_tells_where_it_was_made() -> None:
-    hosts = ("".join(("python", "hosted")), ".".join(("registry", "npmjs")), ".".join(("deb", "debian")), ".".join(("pypi", "org")))
+    hosts = (
+        "".join(("python", "hosted")),
+        ".".join(("registry", "npmjs")),
+        ".".join(("deb", "debian")),
+        ".".join(("pypi", "org")),
+    )
     folders = [f"/{name}/" for name in ("work", "farm")]
     words = re.compile("|".join(map(re.escape, (*hosts, *folders))), re.IGNORECASE)
     for path in _tracked():
