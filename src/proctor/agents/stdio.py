@@ -2,16 +2,16 @@
 
 The process gets an empty environment but for a path and a private home, no descriptors but its three pipes, a
 session of its own, and ceilings on time and output. What it writes to stderr is kept as a claim, up to a limit. When
-the cycle is over everything in its session is ended. Left out: what its requests mean (``runner.cycle``).
+the cycle is over everything that came of it is ended, also what had left its session (``sandbox.launcher``). Left
+out: what its requests mean (``runner.cycle``).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import selectors
-import signal
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 from proctor.agents.protocol import LINE_LIMIT
 from proctor.agents.resolve import AgentCommand
 from proctor.clock import Clock
-from proctor.sandbox.child import apply_limits
+from proctor.sandbox.launcher import Remains
 from proctor.sandbox.tiers import IsolatedAgents
 
 __all__ = ["AgentLimits", "AgentProcess", "Ended", "Line"]
@@ -59,47 +59,46 @@ class AgentProcess:
     def __init__(self, command: AgentCommand, *, isolation: IsolatedAgents, limits: AgentLimits, clock: Clock) -> None:
         self._limits = limits
         self._clock = clock
+        self._launcher = isolation.launcher
         self._home = tempfile.TemporaryDirectory(prefix="proctor-agent-", ignore_cleanup_errors=True)
         launch = isolation.launch(
-            command.argv, folder=command.folder, environment=command.environment, home=Path(self._home.name)
+            command.argv,
+            folder=command.folder,
+            environment=command.environment,
+            home=Path(self._home.name),
+            ceilings={"RLIMIT_AS": limits.memory_bytes, "RLIMIT_FSIZE": limits.file_bytes, "RLIMIT_CORE": 0},
         )
+        theirs, ours = _pipes()
+        self._stdin, self._stdout, self._stderr_pipe = ours
         try:
-            self._process = subprocess.Popen(
-                list(launch.argv),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=command.folder,
-                env=dict(launch.environment),
-                pass_fds=launch.inherited,
-                start_new_session=True,
-                close_fds=True,
-                bufsize=0,
-            )
-        except OSError:
+            self.pid = self._launcher.start(launch, folder=command.folder, streams=theirs)
+        except BaseException:
+            for fd in ours:
+                os.close(fd)
             self._home.cleanup()
             raise
         finally:
-            for fd in launch.inherited:
+            for fd in (*theirs, *launch.inherited.values()):
                 os.close(fd)
-        apply_limits(self._process.pid, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
-        self._deadline = clock.monotonic() + limits.seconds
+        self._end_fd = _end_descriptor(self.pid)
+        self._started = clock.monotonic()
+        self._deadline = self._started + limits.seconds
         self._pending = bytearray()
         self._read_bytes = 0
         self._stderr = bytearray()
-        self._closed = False
-        self._status: int | None = None
+        self._stdin_open = True
+        self._remains: Remains | None = None
+        self.wall_ms = 0
         self._selector = selectors.DefaultSelector()
-        for name, stream in (("stdout", self._process.stdout), ("stderr", self._process.stderr)):
-            if stream is not None:
-                os.set_blocking(stream.fileno(), False)
-                self._selector.register(stream.fileno(), selectors.EVENT_READ, name)
-        if self._process.stdin is not None:
-            self._stdin = self._process.stdin.fileno()
-            os.set_blocking(self._stdin, False)
+        for name, fd in (("stdout", self._stdout), ("stderr", self._stderr_pipe)):
+            os.set_blocking(fd, False)
+            self._selector.register(fd, selectors.EVENT_READ, name)
+        os.set_blocking(self._stdin, False)
 
     def send(self, line: bytes) -> bool:
         """Write a line; False if the agent no longer reads (its end is then seen by ``receive``)."""
+        if not self._stdin_open:
+            return False
         view = memoryview(line)
         while view:
             try:
@@ -130,49 +129,56 @@ class AgentProcess:
                 return Ended("exit")
 
     def close(self, *, grace_seconds: float = 0.0) -> int | None:
-        """End the agent and its session; its exit status, or None if it had to be killed. Twice does no harm."""
-        if self._closed:
-            return self._status
-        self._closed = True
-        self._status = self._end(grace_seconds)
-        return self._status
+        """End the agent and all that came of it; its exit status, None if it had to be killed. Twice does no harm."""
+        if self._remains is None:
+            self._remains = self._end(grace_seconds)
+        return self._remains.status
 
-    def _end(self, grace_seconds: float) -> int | None:
-        status = self._process.poll()
-        if status is None and grace_seconds > 0:
-            with contextlib.suppress(OSError):
-                if self._process.stdin is not None:
-                    self._process.stdin.close()
-            status = self._wait(grace_seconds)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+    @property
+    def remains(self) -> Remains:
+        """How it ended, and what it used; of one that is running, nothing."""
+        return self._remains or Remains(status=None)
+
+    def _end(self, grace_seconds: float) -> Remains:
+        if grace_seconds > 0 and not self._is_gone():
+            self._close_stdin()
+            self._wait(grace_seconds)
+        remains = self._launcher.end()
+        self.wall_ms = int((self._clock.monotonic() - self._started) * 1000)
         self._drain_stderr()
         self._selector.close()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        self._close_stdin()
+        for fd in (self._stdout, self._stderr_pipe, self._end_fd):
+            if fd is not None:
+                os.close(fd)
         self._home.cleanup()
-        return status
+        return remains
 
-    def _wait(self, seconds: float) -> int | None:
-        """The exit status, if the agent ends within ``seconds``. What it still writes is taken in, so that a full
-        pipe can't keep it from ending. Where the system tells of a process's end (Linux), nothing is polled."""
+    def _close_stdin(self) -> None:
+        if self._stdin_open:
+            self._stdin_open = False
+            os.close(self._stdin)
+
+    def _is_gone(self) -> bool:
+        """Whether the agent itself has ended (what it left behind may go on)."""
+        if self._end_fd is None:
+            return self._launcher.poll()
+        return bool(select.select([self._end_fd], [], [], 0)[0])
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for the agent's end. What it still writes is taken in, so that a full pipe can't keep it from ending.
+        Where the system tells of a process's end (Linux), nothing is polled."""
         until = self._clock.monotonic() + seconds
-        end = _end_descriptor(self._process.pid)
-        if end is not None:
-            self._selector.register(end, selectors.EVENT_READ, "end")
+        if self._end_fd is not None:
+            self._selector.register(self._end_fd, selectors.EVENT_READ, "end")
         try:
-            while self._process.poll() is None and (remaining := until - self._clock.monotonic()) > 0:
-                for key, _ in self._selector.select(remaining if end is not None else min(remaining, 0.005)):
+            while not self._is_gone() and (remaining := until - self._clock.monotonic()) > 0:
+                for key, _ in self._selector.select(remaining if self._end_fd is not None else min(remaining, 0.005)):
                     if key.data != "end":
                         self._take_rest(key.fd, key.data)
         finally:
-            if end is not None:
-                self._selector.unregister(end)
-                os.close(end)
-        return self._process.poll()
+            if self._end_fd is not None:
+                self._selector.unregister(self._end_fd)
 
     def _take_rest(self, fd: int, name: str) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -181,11 +187,6 @@ class AgentProcess:
                 self._selector.unregister(fd)
             elif name == "stderr":
                 self._keep_stderr(data)
-
-    @property
-    def pid(self) -> int:
-        """The agent's process id."""
-        return self._process.pid
 
     @property
     def stderr_text(self) -> str:
@@ -206,7 +207,7 @@ class AgentProcess:
     def _pump(self, seconds: float) -> bool:
         """Take in what is there. False once nothing more will come: stdout has ended, or the agent is gone and what
         it wrote is read (a process that it left behind may hold the pipe open for ever)."""
-        gone = self._process.poll() is not None
+        gone = self._is_gone()
         ready = self._selector.select(0.0 if gone else seconds)
         for key, _ in ready:
             try:
@@ -229,15 +230,20 @@ class AgentProcess:
 
     def _drain_stderr(self) -> None:
         """What is left of stderr; at most a bounded number of reads, since a process that escaped may go on."""
-        stream = self._process.stderr
-        if stream is None:
-            return
         with contextlib.suppress(OSError, ValueError):
             for _ in range(_STDERR_READS):
-                data = os.read(stream.fileno(), 1 << 16)
+                data = os.read(self._stderr_pipe, 1 << 16)
                 if not data:
                     return
                 self._keep_stderr(data)
+
+
+def _pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """``(theirs, ours)``: the ends of stdin, stdout and stderr."""
+    stdin, our_in = os.pipe()
+    our_out, stdout = os.pipe()
+    our_err, stderr = os.pipe()
+    return (stdin, stdout, stderr), (our_in, our_out, our_err)
 
 
 def _end_descriptor(pid: int) -> int | None:

@@ -26,6 +26,10 @@ _PARTS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/certs", "mime.types")
 _HOME = "/tmp"  # noqa: S108 - the sandbox's own, not the machine's
+_SHARED = "/dev/shm"  # noqa: S108
+_SHARED_MEMORY_BYTES = 1024**2
+_FILTER_NUMBER = 100
+"""The descriptor that bubblewrap reads the filter from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +95,9 @@ class Sandbox:
         """The user that agents run as."""
         return f"uid {_NOBODY}" if self._is_root else f"uid {os.geteuid()} in a namespace of its own"
 
-    def wrap(self, argv: Sequence[str], folder: Path) -> tuple[list[str], int]:
-        """The command to start instead of ``argv``, and a descriptor that it must inherit (and that the caller closes).
+    def wrap(self, argv: Sequence[str], folder: Path) -> tuple[list[str], dict[int, int]]:
+        """The command to start instead of ``argv``, and the descriptor that it must inherit by the number that it
+        expects (the caller closes it).
 
         ``argv[0]`` must be a path.
         """
@@ -114,7 +119,7 @@ class Sandbox:
             *self._files(argv[0], folder),
             *(word for name, value in self._environment().items() for word in ("--setenv", name, value)),
             "--seccomp",
-            str(filter_fd),
+            str(_FILTER_NUMBER),
             "--chdir",
             str(folder),
             "--",
@@ -126,7 +131,7 @@ class Sandbox:
             "--",
             *argv,
         ]
-        return command, filter_fd
+        return command, {_FILTER_NUMBER: filter_fd}
 
     def _environment(self) -> dict[str, str]:
         return {"HOME": _HOME, "TMPDIR": _HOME, "LANG": "C.UTF-8", "TZ": "UTC", **self.confinement.environment}
@@ -153,6 +158,7 @@ class Sandbox:
         for name in _ETC:
             words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
         words += ["--proc", "/proc", "--dev", "/dev"]
+        words += ["--perms", "1777", "--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", _SHARED, "--remount-ro", "/dev"]
         words += ["--perms", "1777", "--size", str(self.confinement.tmp_bytes), "--tmpfs", _HOME]
         made: set[Path] = {Path("/"), Path(_HOME)}
         for path in self._readable(program, folder):

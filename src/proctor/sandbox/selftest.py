@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,14 +22,16 @@ from pathlib import Path
 import msgspec
 
 from proctor.errors import IsolationError
+from proctor.sandbox.launcher import Launch, Launcher
 
 __all__ = ["PROBE", "SelfTestResult", "run_self_test"]
 
 PROBE = Path(__file__).with_name("probe.py")
 _TIMEOUT_SECONDS = 60.0
 
-Wrap = Callable[[Sequence[str], Path], tuple[list[str], Sequence[int]]]
-"""From a command and its folder to the command to start, and descriptors that it inherits (closed here afterwards)."""
+Wrap = Callable[[Sequence[str], Path], tuple[list[str], dict[int, int]]]
+"""From a command and its folder to the command to start, and descriptors that it inherits by the number that they get
+(closed here afterwards)."""
 
 
 class SelfTestResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,8 +45,8 @@ class SelfTestResult(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(name for name, succeeded in self.attempts.items() if succeeded)
 
 
-def run_self_test(wrap: Wrap) -> SelfTestResult:
-    """Try to escape. Raises ``IsolationError`` if the probe itself can't run there."""
+def run_self_test(launcher: Launcher, wrap: Wrap) -> SelfTestResult:
+    """Try to escape, started as an agent would be. Raises ``IsolationError`` if the probe itself can't run there."""
     with ExitStack() as stack:
         outside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-selftest-")))
         probe_folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proctor-probe-")))
@@ -51,25 +55,43 @@ def run_self_test(wrap: Wrap) -> SelfTestResult:
         (probe_folder / PROBE.name).chmod(0o644)
         targets = _set_out(stack, outside)
         command, inherited = wrap([sys.executable, "-I", "-S", str(probe_folder / PROBE.name)], probe_folder)
+        launch = Launch(argv=command, environment={}, inherited=inherited)
         try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(targets).encode() + b"\n",
-                capture_output=True,
-                env={},
-                pass_fds=inherited,
-                timeout=_TIMEOUT_SECONDS,
-                start_new_session=True,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            status, said, complaint = _run(launcher, launch, probe_folder, json.dumps(targets).encode() + b"\n")
+        except OSError as error:
             raise _cannot_run(str(error)) from error
         finally:
-            for fd in inherited:
+            for fd in inherited.values():
                 os.close(fd)
-        if done.returncode != 0:
-            raise _cannot_run(done.stderr.decode("utf-8", "replace").strip()[-200:] or f"status {done.returncode}")
-        return SelfTestResult(attempts=json.loads(done.stdout))
+        if status != 0:
+            raise _cannot_run(complaint.decode("utf-8", "replace").strip()[-200:] or f"status {status}")
+        return SelfTestResult(attempts=json.loads(said))
+
+
+def _run(launcher: Launcher, launch: Launch, folder: Path, given: bytes) -> tuple[int | None, bytes, bytes]:
+    """Status, stdout and stderr of a command that is given a few bytes on stdin."""
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        stdin.write(given)
+        stdin.seek(0)
+        reader, writer = os.pipe()
+        try:
+            try:
+                launcher.start(launch, folder=folder, streams=(stdin.fileno(), writer, stderr.fileno()))
+            finally:
+                os.close(writer)
+            said, until = b"", time.monotonic() + _TIMEOUT_SECONDS
+            while select.select([reader], [], [], max(0.0, until - time.monotonic()))[0]:
+                data = os.read(reader, 1 << 16)
+                if not data:
+                    break
+                said += data
+            while not launcher.poll() and time.monotonic() < until:
+                time.sleep(0.002)
+            status = launcher.end().status
+        finally:
+            os.close(reader)
+        stderr.seek(0)
+        return status, said, stderr.read()
 
 
 def _cannot_run(found: str) -> IsolationError:

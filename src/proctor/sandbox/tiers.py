@@ -9,7 +9,6 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +16,7 @@ import msgspec
 
 from proctor.errors import IsolationError
 from proctor.sandbox.confine import Confinement, Sandbox
+from proctor.sandbox.launcher import Launch, Launcher
 from proctor.sandbox.selftest import SelfTestResult, run_self_test
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "TIERS",
     "IsolatedAgents",
     "Isolation",
-    "Launch",
     "Tier",
     "isolate",
     "isolation_file",
@@ -69,31 +68,34 @@ class Isolation(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Launch:
-    """What to start: a command, its environment, and descriptors to hand down, which the caller closes."""
-
-    argv: Sequence[str]
-    environment: Mapping[str, str]
-    inherited: Sequence[int] = ()
-
-
 class IsolatedAgents:
-    """A tier that holds: says how to start an agent in it. Close it when the run is over."""
+    """A tier that holds: says how to start an agent in it, and has the launcher that does. Close it when the run is
+    over."""
 
-    def __init__(self, record: Isolation, sandbox: Sandbox | None) -> None:
+    def __init__(self, record: Isolation, sandbox: Sandbox | None, launcher: Launcher) -> None:
         self.record = record
+        self.launcher = launcher
         self._sandbox = sandbox
 
-    def launch(self, argv: Sequence[str], *, folder: Path, environment: Mapping[str, str], home: Path) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        home: Path,
+        ceilings: Mapping[str, int],
+    ) -> Launch:
         """How to start ``argv``. In a sandbox the environment is the confinement's, and home is its own /tmp."""
         if self._sandbox is None:
-            return Launch(argv=argv, environment={**environment, "HOME": str(home), "TMPDIR": str(home)})
-        command, filter_fd = self._sandbox.wrap(argv, folder)
-        return Launch(argv=command, environment={}, inherited=(filter_fd,))
+            own = {**environment, "HOME": str(home), "TMPDIR": str(home)}
+            return Launch(argv=argv, environment=own, ceilings=ceilings)
+        command, inherited = self._sandbox.wrap(argv, folder)
+        return Launch(argv=command, environment={}, inherited=inherited, ceilings=ceilings)
 
     def close(self) -> None:
-        """Let go of what the tier holds."""
+        """Let go of what the tier holds, and end whatever still runs in it."""
+        self.launcher.close()
         if self._sandbox is not None:
             self._sandbox.close()
 
@@ -128,10 +130,10 @@ def isolate(demanded: Tier, confinement: Confinement, *, memory_bytes: int, file
             code="tier_unmet",
         )
     if TIERS.index(demanded) <= TIERS.index("T1"):
-        return IsolatedAgents(_process_record(demanded, memory_bytes, file_bytes), None)
-    sandbox = Sandbox(confinement)
+        return IsolatedAgents(_process_record(demanded, memory_bytes, file_bytes), None, Launcher())
+    sandbox, launcher = Sandbox(confinement), Launcher()
     try:
-        result = run_self_test(lambda argv, folder: _for_probe(sandbox, argv, folder))
+        result = run_self_test(launcher, sandbox.wrap)
         if result.open:
             raise IsolationError(
                 f"isolation tier {demanded} does not hold on this machine",
@@ -140,14 +142,10 @@ def isolate(demanded: Tier, confinement: Confinement, *, memory_bytes: int, file
                 code="tier_unmet",
             )
     except BaseException:
+        launcher.close()
         sandbox.close()
         raise
-    return IsolatedAgents(_sandbox_record(demanded, sandbox, result), sandbox)
-
-
-def _for_probe(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> tuple[list[str], Sequence[int]]:
-    command, filter_fd = sandbox.wrap(argv, folder)
-    return command, (filter_fd,)
+    return IsolatedAgents(_sandbox_record(demanded, sandbox, result), sandbox, launcher)
 
 
 def _process_record(demanded: Tier, memory_bytes: int, file_bytes: int) -> Isolation:
