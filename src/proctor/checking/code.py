@@ -11,11 +11,14 @@ from proctor.checking.read import Draft
 from proctor.codec.models import nearest
 from proctor.errors import Place, ProctorError
 from proctor.grade.host import CodeEntry, GraderProcess
+from proctor.grade.key_graders import KEY_GRADERS
 from proctor.grade.standard import STANDARD_GRADERS
 from proctor.suite.source import machine_uses, sql_calls
 from proctor.worlds.probe import WorldProbe
 
 __all__ = ["check_graders", "check_sources", "check_tools", "open_probe"]
+
+_GRADERS = {*STANDARD_GRADERS, *KEY_GRADERS}
 
 
 def open_probe(draft: Draft, mistakes: Mistakes) -> WorldProbe | None:
@@ -172,7 +175,7 @@ def _check_sql(draft: Draft, probe: WorldProbe, source: str, mistakes: Mistakes)
 
 def check_graders(draft: Draft, mistakes: Mistakes) -> tuple[CodeEntry, ...] | None:
     """The codes that the suite's graders declare; None where they can't be loaded."""
-    known = sorted(STANDARD_GRADERS)
+    known = sorted(_GRADERS)
     seen: set[str] = set()
     unloadable = False
     for number, name in enumerate(draft.spec.graders):

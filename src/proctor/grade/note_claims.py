@@ -216,7 +216,7 @@ def _with_state(note: Note, claim: Claim) -> Claim:
 
 
 _SUBJECT = (
-    r"(?<!prior )(?<!earlier )(?<!previous )(?<!other )\b(?:case|file|intake|request|claim|it)\s+"
+    r"(?<!prior )(?<!earlier )(?<!previous )(?<!other )\b(?:case|file|request|claim|it)\s+"
     rf"(?:{_NUMBERED_STATUS}\s+)?"
     r"(?:is|was|now|has been)\s+(?:now\s+|therefore\s+|marked\s+(?:as\s+)?|set\s+to\s+|still\s+)*"
 )

@@ -65,7 +65,7 @@ COMMON = _set(
     """
     a after all also although an and any are as asked at awaiting because been before both but by case cases check
     checked checks claim complete completed contact date dear decision document documents due duplicate each enclosed
-    file filed following for from hand handover has have he her his i id identity if in information intake is it items
+    file filed following for from hand handover has have he her his i id identity if in information is it items
     its let link linked links missing name nb new next no none not note noted nothing notes now of on once one only open
     opened or other our outstanding party pending person please prior queue reason received record records reference
     register regards rejected request requested requester required reviewed route routed see sent she signed since so

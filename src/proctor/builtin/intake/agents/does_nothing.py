@@ -1,0 +1,5 @@
+"""Ends at once."""
+
+from desk import Wire
+
+Wire().finish()

@@ -1,0 +1,5 @@
+"""Takes the case in by the policy."""
+
+from desk import Clerk
+
+Clerk().run()
