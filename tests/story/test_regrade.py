@@ -36,7 +36,7 @@ def _files(root: Path) -> dict[str, bytes]:
 
 def test_grades_and_report_come_out_byte_by_byte_as_recorded(finished: Path) -> None:
     before = _files(finished)
-    cells, report = regrade(finished)
+    cells, report, _ = regrade(finished)
     assert b"".join(msgspec.json.encode(cell) + b"\n" for cell in cells) == before["cells.jsonl"]
     assert as_json(report) == msgspec.json.decode(before["report.json"])
     assert changes(RunRecord(finished), cells) == []
@@ -54,7 +54,7 @@ def test_grades_and_report_come_out_byte_by_byte_as_recorded(finished: Path) -> 
 )
 def test_other_ends_are_graded_again_the_same(tmp_path: Path, body: str) -> None:
     run = run_agent(tmp_path, body)
-    cells, report = regrade(run.folder)
+    cells, report, _ = regrade(run.folder)
     rows = b"".join(msgspec.json.encode(cell) + b"\n" for cell in cells)
     assert rows == (run.folder / "cells.jsonl").read_bytes()
     assert as_json(report) == as_json(run.report)
@@ -64,7 +64,7 @@ def test_a_broken_world_keeps_its_detail_and_both_attempts(tmp_path: Path) -> No
     suite = copy_suite(tmp_path)
     edit(suite, "world.py", '    return db.one("SELECT * FROM orders WHERE id = ?", id)', "    return 1 / 0")
     run = run_agent(tmp_path, "call('get_order', id='A7'); finish(refunded=False)", suite=suite)
-    cells, report = regrade(run.folder)
+    cells, report, _ = regrade(run.folder)
     assert [cell.attempts for cell in cells] == [2, 2]
     assert "ZeroDivisionError" in cells[0].detail
     assert as_json(report) == as_json(run.report)
@@ -73,7 +73,7 @@ def test_a_broken_world_keeps_its_detail_and_both_attempts(tmp_path: Path) -> No
 def test_an_edited_grader_changes_the_grade_and_says_so(finished: Path, tmp_path: Path) -> None:
     suite = copy_suite(tmp_path)
     edit(suite, "grader.py", "if e.answer", "if False and e.answer")
-    cells, report = regrade(finished, load_suite(suite))
+    cells, report, _ = regrade(finished, load_suite(suite))
     changed = changes(RunRecord(finished), cells)
     assert [(c.cell, c.before, c.after) for c in changed] == [
         ("R31/1", "failed", "passed"),
@@ -87,7 +87,7 @@ def test_an_edited_answer_key_and_gate_count(finished: Path, tmp_path: Path) -> 
     suite = copy_suite(tmp_path)
     edit(suite, "cases.jsonl", '"cents":4200}]}}', '"cents":4100}]}}')
     edit(suite, "suite.toml", "lower_bound = 0.85", "rate = 0.85")
-    cells, report = regrade(finished, load_suite(suite))
+    cells, report, _ = regrade(finished, load_suite(suite))
     assert [cell.codes for cell in cells[:2]] == [("missing_row", "unexpected_row")] * 2
     assert report["rules_changed"] is True
 

@@ -29,7 +29,7 @@ def grade(run: Path, suite: str | None, as_json: bool) -> int:
 
     No agent runs and nothing in RUN is written. Exit codes: 0 PASS, 1 BLOCK, 2 INVALID, 3 UNDECIDED.
     """
-    cells, report = regrade(run, load_suite(suite) if suite is not None else None)
+    cells, report, _ = regrade(run, load_suite(suite) if suite is not None else None)
     record = RunRecord(run)
     changed = changes(record, cells)
     before = record.recorded_verdict

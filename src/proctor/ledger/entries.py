@@ -22,6 +22,7 @@ __all__ = [
     "ENTRY_VERSION",
     "AgentEnd",
     "AgentStart",
+    "AgentUse",
     "AttemptEnd",
     "AttemptStart",
     "CallEntry",
@@ -218,8 +219,23 @@ class UsageClaim(Entry, frozen=True, kw_only=True):
     cycle: int
 
 
+class AgentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """What a cycle's agent used, with everything that came of it: processor time of all together, the largest memory
+    of one process; null where nobody measured. ``survivors`` had left its session and were ended with it; ``alive``
+    could not be ended.
+    """
+
+    alive: int
+    cpuMs: int | None  # noqa: N815
+    maxRssBytes: int | None  # noqa: N815
+    survivors: int
+    wallMs: int  # noqa: N815
+
+
 class AgentEnd(Entry, frozen=True, kw_only=True):
-    """How the agent's process ended in this cycle. ``reason`` is one of ``agents.protocol.EndReason``."""
+    """How the agent's process ended in this cycle. ``reason`` is one of ``agents.protocol.EndReason``; ``use`` is null
+    where no process was started.
+    """
 
     kind: ClassVar[str] = "agent.end"
     attempt: str
@@ -227,6 +243,7 @@ class AgentEnd(Entry, frozen=True, kw_only=True):
     detailRef: str | None  # noqa: N815
     exitStatus: int | None  # noqa: N815
     reason: str
+    use: AgentUse | None
 
 
 class CycleEnd(Entry, frozen=True, kw_only=True):

@@ -257,6 +257,7 @@ class _Running:
             detailRef=self._recorder.text(_encode(said)) if any(said.values()) else None,
             exitStatus=result.exit_status,
             reason=str(result.reason),
+            use=result.use,
         )
 
 

@@ -20,6 +20,7 @@ from proctor.agents.protocol import (
 )
 from proctor.agents.stdio import AgentProcess, Ended
 from proctor.gateway.gateway import Gateway, Shown
+from proctor.ledger.entries import AgentUse
 
 __all__ = ["CycleResult", "run_cycle"]
 
@@ -38,6 +39,7 @@ class CycleResult:
     exit_status: int | None = None
     answer: bytes | None = None
     stderr: str = ""
+    use: AgentUse | None = None
 
 
 def run_cycle(
@@ -55,16 +57,34 @@ def run_cycle(
     finally:
         status = agent.close(grace_seconds=0.0)
     reason, detail = result.reason, result.detail
+    left = agent.remains.survivors
     if reason is EndReason.FINISHED and ends_with is not None and not gateway.succeeded(ends_with):
         reason, detail = EndReason.NOT_ENDED, f"finished without a successful {ends_with}"
     elif reason is EndReason.EXITED:
         reason, detail = _exit_reason(result.exit_status)
+    if left:
+        detail = (
+            f"{detail}; " * bool(detail)
+            + f"it left {left} process{'es' * (left > 1)} behind outside its session, ended with it"
+        )
     return CycleResult(
         reason=reason,
         detail=detail,
         exit_status=result.exit_status if result.exit_status is not None else status,
         answer=result.answer,
         stderr=agent.stderr_text,
+        use=_use(agent),
+    )
+
+
+def _use(agent: AgentProcess) -> AgentUse:
+    remains = agent.remains
+    return AgentUse(
+        alive=remains.alive,
+        cpuMs=remains.cpu_ms,
+        maxRssBytes=remains.max_rss_bytes,
+        survivors=remains.survivors,
+        wallMs=agent.wall_ms,
     )
 
 

@@ -213,6 +213,10 @@ class RunRecord:
         entries = (record.entry for attempt in self.attempts.get(cell, ()) for record in attempt.entries)
         return claims_in(entries, self._texts.get)
 
+    def text(self, reference: str) -> bytes:
+        """A text by its commitment. Raises ``EvidenceError`` where it is withheld."""
+        return self._texts.get(reference)
+
     def steps(self, attempt: AttemptRecord) -> tuple[Step, ...]:
         """The attempt's trace."""
         return tuple(step for _, step in steps_of(attempt.entries, self._texts.get))

@@ -19,6 +19,7 @@ from proctor.grade.host import GraderProcess
 from proctor.report.model import RunFigures, build_report
 from proctor.runner.floor import do_nothing_floor
 from proctor.runner.grading import code_meanings, grade_cell, identity_of
+from proctor.runner.observed import ObservedUse, observe
 from proctor.runner.record import RunRecord
 from proctor.runner.spent import run_usage
 from proctor.runner.verdict import gate_policy, judge_cells
@@ -34,10 +35,11 @@ _SEEN = ("task", "input", "user", "setup", "cycles", "events", "faults")
 
 
 class Regraded(NamedTuple):
-    """The cells in the plan's order and the report, as ``report.json`` would hold it."""
+    """The cells in the plan's order, the report, as ``report.json`` would hold it, and what was observed."""
 
     cells: tuple[CellRecord, ...]
     report: dict[str, Any]
+    observed: ObservedUse
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,9 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
         codes = code_meanings(graders)
         floor = do_nothing_floor(suite, record.plan, tuple(cases.values()), world, graders)
     usage = run_usage(record, suite.spec.budget)
-    summary, decision = judge_cells(record.plan, cells, policy, suite, usage=usage.fact)
+    ran = suite if kept or not (record.root / "suite").is_dir() else kept_suite(record)
+    observed = observe(record, ran.spec.contract, ran.spec.cycle.seconds)
+    summary, decision = judge_cells(record.plan, cells, policy, suite, usage=usage.fact, observed=observed)
     figures = RunFigures(
         run_id=record.registered.runId,
         started=utc_text(record.started_ns),
@@ -88,7 +92,7 @@ def regrade(run_folder: Path, suite: Suite | None = None) -> Regraded:
         codes=codes,
         usage=usage.section,
     )
-    return Regraded(tuple(cells), build_report(record.plan, cells, summary, decision, figures))
+    return Regraded(tuple(cells), build_report(record.plan, cells, summary, decision, figures), observed)
 
 
 def changes(record: RunRecord, cells: tuple[CellRecord, ...]) -> list[Change]:

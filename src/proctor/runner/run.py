@@ -36,6 +36,7 @@ from proctor.report.model import RunFigures, build_report
 from proctor.runner.cells import CellRunner
 from proctor.runner.folder import RunFolder
 from proctor.runner.logs import closed_head, open_again, open_log
+from proctor.runner.observed import OBSERVED_FILE, observe
 from proctor.runner.past import Past, Started
 from proctor.runner.record import RunRecord
 from proctor.runner.setting import Agents, Setting, isolate_agents, prepare, start_children
@@ -245,10 +246,13 @@ class Run:
     def _report(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         records = [self._records[cell] for cell in self._plan.cells()]
         suite = self._setting.suite
-        usage = run_usage(RunRecord(self._folder.root), suite.spec.budget)
+        record = RunRecord(self._folder.root)
+        usage = run_usage(record, suite.spec.budget)
+        observed = observe(record, suite.spec.contract, suite.spec.cycle.seconds)
+        self._folder.write_json(OBSERVED_FILE, observed)
         self._folder.write_json("usage.manifest.json", usage.manifest)
         self._folder.write_json("usage.records.json", usage.records)
-        summary, decision = judge_cells(self._plan, records, self._policy, suite, usage=usage.fact)
+        summary, decision = judge_cells(self._plan, records, self._policy, suite, usage=usage.fact, observed=observed)
         figures = RunFigures(
             run_id=self._run_id,
             started=utc_text(started_ns),

@@ -10,6 +10,7 @@ from proctor.gate.decide import Decision, decide
 from proctor.gate.model import Policy
 from proctor.gate.policy import parse_policy
 from proctor.kinds import Outcome
+from proctor.runner.observed import ObservedUse
 from proctor.score.cells import CellRecord
 from proctor.score.summary import Summary, summarise
 from proctor.suite.load import Suite
@@ -29,14 +30,22 @@ def gate_policy(suite: Suite) -> Policy:
 
 
 def judge_cells(
-    plan: Plan, cells: Sequence[CellRecord], policy: Policy, suite: Suite, *, usage: UsageFact | None
+    plan: Plan,
+    cells: Sequence[CellRecord],
+    policy: Policy,
+    suite: Suite,
+    *,
+    usage: UsageFact | None,
+    observed: ObservedUse,
 ) -> tuple[Summary, Decision]:
-    """Figures and verdict over the plan's cells; ``usage`` is None where nobody knows what was spent."""
+    """Figures and verdict over the plan's cells; ``usage`` is None where nobody knows what was spent. Whatever was
+    observed and not allowed invalidates the run; that the evidence verifies is for ``proctor verify`` to say."""
     derived = {name: figure.product for name, figure in suite.spec.metrics.items()}
     summary = summarise(cells, runs=plan.runs, derived=derived)
     planned = [PlannedCell(case=c.case_id, run=c.run, slice=c.slice, group=c.group) for c in cells]
     results = [_result(cell) for cell in cells if cell.outcome is not Outcome.MISSING]
-    facts = RunFacts(integrity=None, usage=usage)
+    note = "" if observed.holds else f"observed, and not allowed: {'; '.join(observed.outside[:3])}"
+    facts = RunFacts(integrity=None if observed.holds else False, integrity_note=note, usage=usage)
     decision = decide(policy, results, planned=planned, facts=facts, registered_digest=plan.gate_digest)
     return summary, decision
 

@@ -91,6 +91,11 @@ class Sandbox:
         self._filter.close()
 
     @property
+    def uid(self) -> int:
+        """The user id that agents see."""
+        return _NOBODY if self._is_root else os.geteuid()
+
+    @property
     def runs_as(self) -> str:
         """The user that agents run as."""
         return f"uid {_NOBODY}" if self._is_root else f"uid {os.geteuid()} in a namespace of its own"
@@ -133,6 +138,18 @@ class Sandbox:
         ]
         return command, {_FILTER_NUMBER: filter_fd}
 
+    def mounts(self, program: str, folder: Path) -> dict[str, str]:
+        """What may be seen at all, and whether it may be written (``rw``). Below a folder its own mode holds."""
+        fixed = {"/": "ro", "/usr": "ro", "/proc": "rw", "/dev": "rw", _HOME: "rw"}
+        system = {name: "ro" for name in _SYSTEM if Path(name).is_dir() and not Path(name).is_symlink()}
+        etc = {f"/etc/{name}": "ro" for name in _ETC if Path(f"/etc/{name}").exists()}
+        return fixed | system | etc | {str(path): "ro" for path in self._readable(program, folder)}
+
+    @property
+    def environment_names(self) -> tuple[str, ...]:
+        """Names that an agent's environment may hold; bubblewrap and Python add the last two."""
+        return tuple(sorted({*self._environment(), "LC_CTYPE", "PWD"}))
+
     def _environment(self) -> dict[str, str]:
         return {"HOME": _HOME, "TMPDIR": _HOME, "LANG": "C.UTF-8", "TZ": "UTC", **self.confinement.environment}
 
@@ -169,7 +186,8 @@ class Sandbox:
             words += ["--ro-bind", str(path), str(path)]
         for path in self.confinement.hidden:
             if any(path.resolve().is_relative_to(root) for root in self._readable(program, folder)):
-                words += ["--tmpfs", str(path.resolve())]
+                words += ["--perms", "0555", "--size", "4096", "--tmpfs", str(path.resolve())]
+                words += ["--remount-ro", str(path.resolve())]
         return [*words, "--remount-ro", "/"]
 
     def _readable(self, program: str, folder: Path) -> list[Path]:

@@ -1,13 +1,17 @@
 """Escape attempts, tried from inside a sandbox. A stand-alone program: the self-test runs it where an agent would run.
 
 ``python -I -S probe.py`` reads one JSON object on stdin: what there is to reach outside (paths, a process, ports), and
-prints one: attempt → true if it succeeded. It changes nothing that it reaches. Standard library only.
+prints one: ``attempts`` (attempt → true if it succeeded) and ``observed`` (what it sees around it: mounts, names in the
+environment, network interfaces that are up, its user, inherited descriptors). It changes nothing that it reaches.
+Standard library only.
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -203,6 +207,27 @@ def write_large_file() -> bool:
             os.unlink(path)
 
 
+def fill_memory_by_files() -> bool:
+    """64 MiB in small files, wherever a file can be written: each such place must be limited, or fills the memory."""
+    return any(_fill(place) for place in observed_mounts() if not place.startswith("/proc"))
+
+
+def _fill(place: str) -> bool:
+    made = []
+    try:
+        for number in range(64):
+            path = os.path.join(place, f"fill-{os.getpid()}-{number}")
+            with open(path, "xb") as stream:
+                made.append(path)
+                stream.write(bytes(1 << 20))
+        return True
+    except OSError:
+        return False
+    finally:
+        for path in made:
+            os.unlink(path)
+
+
 def start_hundred_processes() -> bool:
     started = []
     try:
@@ -269,6 +294,7 @@ ATTEMPTS = (
     mount_tmpfs,
     allocate_gigabyte,
     write_large_file,
+    fill_memory_by_files,
     start_hundred_processes,
     load_bpf,
     set_up_io_uring,
@@ -276,6 +302,40 @@ ATTEMPTS = (
     use_keyring,
     open_by_handle,
 )
+
+
+def observed_mounts() -> dict[str, str]:
+    """Mount point → "ro" or "rw", as this process sees them."""
+    found = {}
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as stream:
+        for line in stream:
+            fields = line.split(" - ")[0].split()
+            found[fields[4].replace("\\040", " ")] = "ro" if "ro" in fields[5].split(",") else "rw"
+    return found
+
+
+def observed_interfaces() -> list[str]:
+    """Names of the network interfaces that are up."""
+    found = []
+    with open("/proc/net/dev", encoding="utf-8") as stream:
+        names = [line.split(":")[0].strip() for line in stream if ":" in line]
+    with socket.socket(socket.AF_UNIX) as any_socket:
+        for name in names:
+            request = struct.pack("16sh14x", name.encode(), 0)
+            if struct.unpack_from("16xh", fcntl.ioctl(any_socket, 0x8913, request))[0] & 1:
+                found.append(name)
+    return found
+
+
+def observe() -> dict[str, Any]:
+    """What there is around this process."""
+    return {
+        "mounts": observed_mounts(),
+        "environment": sorted(os.environ),
+        "interfaces": observed_interfaces(),
+        "user": os.getuid(),
+        "descriptors": INHERITED,
+    }
 
 
 def _is_open(fd: int) -> bool:
@@ -308,7 +368,10 @@ def main() -> None:
     """Try everything and print what came through."""
     INHERITED.extend(fd for fd in range(3, 256) if _is_open(fd))
     TARGETS.update(json.loads(sys.stdin.readline()))
-    found = {action.__name__: attempt(action) for action in ATTEMPTS}
+    found = {
+        "observed": observe(),
+        "attempts": {action.__name__: attempt(action) for action in ATTEMPTS},
+    }
     sys.stdout.write(json.dumps(found) + "\n")
 
 

@@ -24,7 +24,9 @@ import msgspec
 from proctor.errors import IsolationError
 from proctor.sandbox.launcher import Launch, Launcher
 
-__all__ = ["PROBE", "SelfTestResult", "run_self_test"]
+__all__ = ["AGENT_FOLDER", "PROBE", "SelfTestResult", "Surroundings", "run_self_test"]
+
+AGENT_FOLDER = "/(the agent's folder)"
 
 PROBE = Path(__file__).with_name("probe.py")
 _TIMEOUT_SECONDS = 60.0
@@ -34,10 +36,42 @@ Wrap = Callable[[Sequence[str], Path], tuple[list[str], dict[int, int]]]
 (closed here afterwards)."""
 
 
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process in the sandbox sees around it: mount points (``ro`` or ``rw``), names in its environment,
+    network interfaces that are up, its user, descriptors that it was handed."""
+
+    mounts: dict[str, str]
+    environment: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    user: int
+    descriptors: tuple[int, ...]
+
+    def outside(self, allowed: Surroundings) -> list[str]:
+        """Everything that is seen and was not allowed. Below an allowed folder its own mode holds."""
+        found = []
+        for place, mode in self.mounts.items():
+            nearest = max((p for p in allowed.mounts if _is_below(place, p)), key=len, default=None)
+            if nearest is None or (place != "/" and nearest == "/"):
+                found.append(f"mount {place}")
+            elif mode == "rw" and allowed.mounts[nearest] == "ro":
+                found.append(f"mount {place} may be written")
+        found += [f"environment variable {name}" for name in self.environment if name not in allowed.environment]
+        found += [f"network interface {name}" for name in self.interfaces if name not in allowed.interfaces]
+        found += [f"descriptor {number}" for number in self.descriptors if number not in allowed.descriptors]
+        if self.user != allowed.user:
+            found.append(f"user {self.user}")
+        return found
+
+
+def _is_below(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(folder.rstrip("/") + "/")
+
+
 class SelfTestResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Attempt → whether it succeeded."""
+    """Attempt → whether it succeeded; and what was seen there, the probe's own folder as ``AGENT_FOLDER``."""
 
     attempts: dict[str, bool]
+    observed: Surroundings
 
     @property
     def open(self) -> list[str]:
@@ -65,7 +99,7 @@ def run_self_test(launcher: Launcher, wrap: Wrap) -> SelfTestResult:
                 os.close(fd)
         if status != 0:
             raise _cannot_run(complaint.decode("utf-8", "replace").strip()[-200:] or f"status {status}")
-        return SelfTestResult(attempts=json.loads(said))
+        return msgspec.json.decode(said.replace(str(probe_folder).encode(), AGENT_FOLDER.encode()), type=SelfTestResult)
 
 
 def _run(launcher: Launcher, launch: Launch, folder: Path, given: bytes) -> tuple[int | None, bytes, bytes]:

@@ -7,6 +7,7 @@ A demanded tier is had, or there is no run: never a silent downgrade. Left out: 
 from __future__ import annotations
 
 import resource
+import socket
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 from proctor.errors import IsolationError
 from proctor.sandbox.confine import Confinement, Sandbox
 from proctor.sandbox.launcher import Launch, Launcher
-from proctor.sandbox.selftest import SelfTestResult, run_self_test
+from proctor.sandbox.selftest import AGENT_FOLDER, SelfTestResult, Surroundings, run_self_test
 
 __all__ = [
     "HIGHEST",
@@ -41,8 +42,9 @@ _CLAIMS: dict[str, str] = {
 
 
 class Isolation(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for this run's agents: ``isolation.json``. ``self_test`` is attempt → whether it came through, null
-    where none was made."""
+    """What holds for this run's agents: ``isolation.json``. ``self_test`` is attempt → whether it came through;
+    ``allowed`` and ``observed`` are what an agent may see around it and what the self-test saw in its place; null where
+    none was made. ``limits`` are ceilings; ``use`` of them is in ``isolation.observed.json``."""
 
     v: int = 1
     demanded: str
@@ -54,6 +56,8 @@ class Isolation(msgspec.Struct, frozen=True, kw_only=True):
     runs_as: str
     platform: str
     self_test: dict[str, bool] | None = None
+    allowed: Surroundings | None = None
+    observed: Surroundings | None = None
 
     def summary(self) -> dict[str, Any]:
         """What the report says of it."""
@@ -134,18 +138,37 @@ def isolate(demanded: Tier, confinement: Confinement, *, memory_bytes: int, file
     sandbox, launcher = Sandbox(confinement), Launcher()
     try:
         result = run_self_test(launcher, sandbox.wrap)
-        if result.open:
-            raise IsolationError(
-                f"isolation tier {demanded} does not hold on this machine",
-                expected="every escape attempt of the self-test blocked",
-                found=f"came through: {', '.join(result.open)}",
-                code="tier_unmet",
-            )
+        allowed = _allowed(sandbox)
+        _must_hold(demanded, result, allowed)
     except BaseException:
         launcher.close()
         sandbox.close()
         raise
-    return IsolatedAgents(_sandbox_record(demanded, sandbox, result), sandbox, launcher)
+    return IsolatedAgents(_sandbox_record(demanded, sandbox, result, allowed), sandbox, launcher)
+
+
+def _must_hold(demanded: Tier, result: SelfTestResult, allowed: Surroundings) -> None:
+    outside = result.observed.outside(allowed)
+    if result.open or outside:
+        raise IsolationError(
+            f"isolation tier {demanded} does not hold on this machine",
+            expected="every escape attempt of the self-test blocked, and nothing around the agent but what is allowed",
+            found="; ".join([f"came through: {', '.join(result.open)}"] * bool(result.open) + outside),
+            fix="`proctor doctor` says what this machine offers",
+            code="tier_unmet",
+        )
+
+
+def _allowed(sandbox: Sandbox) -> Surroundings:
+    """What an agent may see, the same for every agent but for its own folder. Without a network there is still a
+    loopback interface, of the sandbox's own."""
+    return Surroundings(
+        mounts=sandbox.mounts(sys.executable, Path(AGENT_FOLDER)),
+        environment=sandbox.environment_names,
+        interfaces=tuple(name for _, name in socket.if_nameindex()) if sandbox.confinement.network else ("lo",),
+        user=sandbox.uid,
+        descriptors=(),
+    )
 
 
 def _process_record(demanded: Tier, memory_bytes: int, file_bytes: int) -> Isolation:
@@ -168,7 +191,7 @@ def _process_record(demanded: Tier, memory_bytes: int, file_bytes: int) -> Isola
     )
 
 
-def _sandbox_record(demanded: Tier, sandbox: Sandbox, result: SelfTestResult) -> Isolation:
+def _sandbox_record(demanded: Tier, sandbox: Sandbox, result: SelfTestResult, allowed: Surroundings) -> Isolation:
     bound = sandbox.confinement
     return Isolation(
         demanded=demanded,
@@ -196,4 +219,6 @@ def _sandbox_record(demanded: Tier, sandbox: Sandbox, result: SelfTestResult) ->
         runs_as=sandbox.runs_as,
         platform=sys.platform,
         self_test=result.attempts,
+        allowed=allowed,
+        observed=result.observed,
     )

@@ -13,6 +13,8 @@ import msgspec
 
 from proctor.errors import EvidenceError, InfrastructureError, ProctorError
 from proctor.ledger.checks import Finding
+from proctor.runner.folder import RunFolder
+from proctor.runner.observed import OBSERVED_FILE, ObservedUse
 from proctor.runner.regrade import regrade
 from proctor.verification.model import RegradeAnswer
 
@@ -24,7 +26,7 @@ _encode = msgspec.json.Encoder().encode
 def grade_again(run: Path) -> RegradeAnswer:
     """Grade ``run`` from its record. A difference is a finding; that the graders could not run is the status."""
     try:
-        cells, report = regrade(run)
+        cells, report, observed = regrade(run)
     except InfrastructureError as error:
         return RegradeAnswer(status=f"not done: {error.message}")
     except EvidenceError as error:
@@ -33,6 +35,7 @@ def grade_again(run: Path) -> RegradeAnswer:
         return RegradeAnswer(status=f"not done: {error.message}")
     findings = _cells(run, [_encode(cell) for cell in cells])
     findings += _report(run, report)
+    findings += _observed(run, observed)
     return RegradeAnswer(status="differs" if findings else "done", findings=tuple(findings))
 
 
@@ -58,6 +61,14 @@ def _cells(run: Path, rows: list[bytes]) -> list[Finding]:
         for line, row in enumerate(recorded, 1)
         if row not in fresh
     ]
+
+
+def _observed(run: Path, observed: ObservedUse) -> list[Finding]:
+    """``isolation.observed.json`` against what the record says."""
+    path = run / OBSERVED_FILE
+    if path.is_file() and path.read_bytes() == RunFolder.as_json(observed):
+        return []
+    return [Finding.at(OBSERVED_FILE, "observed_differs", "made again from the record, what was observed differs")]
 
 
 def _report(run: Path, report: dict[str, Any]) -> list[Finding]:

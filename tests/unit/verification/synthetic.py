@@ -130,7 +130,7 @@ class Builder:
             )
         if finish:
             put(Finish(answerRef=text(b'{"done":true}'), attempt=name, cycle=1, step=calls + 1))
-            put(AgentEnd(attempt=name, cycle=1, detailRef=None, exitStatus=0, reason="finished"))
+            put(AgentEnd(attempt=name, cycle=1, detailRef=None, exitStatus=0, reason="finished", use=None))
             put(CycleEnd(attempt=name, cycle=1, stateSha256="0"))
             state = f"state of {name}".encode()
             digest = hashlib.sha256(state).hexdigest()
