@@ -14,6 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -31,6 +33,7 @@ _ERRORS: dict[str, type[ProctorError]] = {
     "EvidenceError": EvidenceError,
     "InfrastructureError": InfrastructureError,
 }
+_PARENT_CHECK_SECONDS = 1.0
 _MEMORY_BYTES = 8 * 1024**3
 _FILE_BYTES = 1024**3
 
@@ -195,8 +198,10 @@ def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
     """The child's side: load the suite's code, then answer requests on stdin/stdout until the parent closes the pipe.
 
     Loading starts at once, so that it goes on while the parent does something else; what it raises is the answer to
-    every request. What the suite's code prints goes to stderr, so that it can't be taken for an answer.
+    every request. What the suite's code prints goes to stderr, so that it can't be taken for an answer. Where the
+    parent is killed while the suite's code runs on, the child ends too.
     """
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     requests = os.dup(0)
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -210,6 +215,13 @@ def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
         if methods is not None:
             value, fault = _answer(lambda: _pack(methods[method](*arguments)))  # noqa: B023 - called before the next turn
         write_frame(answers, _pack(_Reply(value=value, fault=fault)))
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process, whatever it is doing, once its parent is gone: a loop in a suite's code reads no pipe."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_CHECK_SECONDS)
+    os._exit(1)
 
 
 def _answer(action: Callable[[], T]) -> tuple[T | None, Fault | None]:
