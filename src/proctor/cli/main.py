@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "suite": ("proctor.cli.suite:suite", "Make, check, show and extend suites."),
     "usage": ("proctor.cli.usage:usage", "What a run really spent: reduce records, import provider usage."),
     "grade": ("proctor.cli.grade:grade", "Grade a finished run again, offline, from its record."),
+    "doctor": ("proctor.cli.doctor:doctor", "What this machine offers: isolation tiers, packages, key, workspace."),
     "reasons": ("proctor.cli.reasons:reasons", "The reason codes: what each means and who mends it."),
     "score-final-state": (
         "proctor.cli.score_final_state:score_final_state",

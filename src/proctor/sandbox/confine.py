@@ -75,7 +75,7 @@ class Sandbox:
         if missing:
             raise IsolationError(
                 "isolation tier T2 can't be had here",
-                expected="bubblewrap, util-linux and seccomp",
+                expected="bubblewrap, util-linux and a seccomp filter for this machine",
                 found="; ".join(missing),
                 fix="install what is missing, or run a suite that demands T1",
                 code="tier_unmet",
