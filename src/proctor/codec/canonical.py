@@ -1,6 +1,6 @@
 """One canonical JSON form (RFC 8785), and digests over stored bytes.
 
-Values of the restricted set that records are made of (no floats, integers within ±(2^53−1), keys in ASCII) are encoded
+Values of the restricted set that records are made of (no floats, integers within ±(2^53−1), no astral keys) are encoded
 ten times faster than by ``rfc8785``, with the same bytes; a property test holds that.
 """
 
@@ -36,7 +36,7 @@ def _is_restricted(value: Any) -> bool:
                 return False
         elif kind is dict:
             for key in item:
-                if type(key) is not str or not key.isascii():
+                if type(key) is not str or not (key.isascii() or _sorts_alike(key)):
                     return False
             stack.extend(item.values())
         elif kind is list or kind is tuple:
@@ -47,6 +47,11 @@ def _is_restricted(value: Any) -> bool:
         elif kind is not bool and item is not None:
             return False
     return True
+
+
+def _sorts_alike(key: str) -> bool:
+    """Whether a key has the same place in the order of UTF-8, which the encoder sorts by, as in that of UTF-16."""
+    return max(key) <= "\uffff" and _is_unicode(key)
 
 
 def _is_unicode(text: str) -> bool:
