@@ -7,6 +7,7 @@ Standard library only.
 """
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -37,7 +38,8 @@ def _call(name: str, *arguments: Any) -> int:
     """A system call by number; raises OSError where it fails."""
     if name not in _NUMBERS:
         raise OSError("unknown machine")
-    result = _libc.syscall(_NUMBERS[name], *arguments)
+    wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    result = _libc.syscall(ctypes.c_long(_NUMBERS[name]), *wide)
     if result < 0:
         raise OSError(ctypes.get_errno(), name)
     return int(result)
@@ -109,13 +111,20 @@ def see_supervisor_process() -> bool:
 
 
 def ptrace_supervisor() -> bool:
-    _call("ptrace", 16, TARGETS["pid"], 0, 0)
-    _call("ptrace", 17, TARGETS["pid"], 0, 0)
+    """PTRACE_SEIZE: it stops nothing, and ends with this process."""
+    _call("ptrace", 0x4206, TARGETS["pid"], 0, 0)
     return True
 
 
 def read_by_process_vm() -> bool:
-    _call("vm_readv", TARGETS["pid"], 0, 0, 0, 0, 0)
+    """From an address where nothing is: a bad address (EFAULT) is told only to one who may look."""
+    own = ctypes.create_string_buffer(8)
+    here = (ctypes.c_ulong * 2)(ctypes.addressof(own), 8)
+    there = (ctypes.c_ulong * 2)(8, 8)
+    try:
+        _call("vm_readv", TARGETS["pid"], ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+    except OSError as error:
+        return error.errno == errno.EFAULT
     return True
 
 
@@ -242,7 +251,8 @@ def start_hundred_processes() -> bool:
 
 
 def load_bpf() -> bool:
-    attributes = ctypes.create_string_buffer(128)
+    """A map of one number."""
+    attributes = ctypes.create_string_buffer(struct.pack("=4I", 2, 4, 4, 1), 128)
     return _call("bpf", 0, attributes, 128) >= 0
 
 

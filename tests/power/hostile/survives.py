@@ -5,7 +5,7 @@ import time
 
 
 def attack(door, targets):
-    for number in range(3):
+    for _ in range(3):
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:

@@ -200,3 +200,13 @@ def test_the_command_binds_only_what_is_meant(tmp_path: Path) -> None:
     for limit in ("--data=805306368", "--fsize=41943040", "--nproc=64", "--nofile=256", "--core=0"):
         assert limit in command
     assert "--no-new-privs" in command
+
+
+def test_every_attempt_is_in_the_threat_model() -> None:
+    root = Path(__file__).parents[3]
+    names = (root / "src/proctor/sandbox/probe.py").read_text().partition("ATTEMPTS = (")[2].partition(")")[0]
+    attempts = {name.strip() for name in names.split(",") if name.strip()}
+    page = (root / "docs" / "threat-model.md").read_text()
+    rows = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and line.endswith("| – | – |")}
+    assert len(attempts) == 34
+    assert rows == attempts, "what is tried and what the page says was tried"
