@@ -12,6 +12,7 @@ from proctor.checking.cases import check_cases, check_habits
 from proctor.checking.code import check_graders, check_sources, check_tools, open_probe
 from proctor.checking.gate import check_agents, check_floor, check_gate, plan_of
 from proctor.checking.keys import check_keys
+from proctor.checking.leaks import check_leaks
 from proctor.checking.model import Mistakes, SuiteCheck
 from proctor.checking.read import Draft, read_draft
 from proctor.checking.records import check_record_gate, check_record_section
@@ -44,6 +45,7 @@ def check_suite(reference: str | Path, *, seed: int = 1) -> SuiteCheck:
             check_tools(draft, probe, mistakes)
             check_cases(draft, probe, mistakes)
             check_keys(draft, probe, mistakes)
+            check_leaks(draft, probe, mistakes)
     except InfrastructureError as error:
         mistakes.take(error, draft.file_place(draft.spec.world), fix="mend the world's code")
     finally:
