@@ -82,6 +82,7 @@ class Sandbox:
             )
         self.confinement = confinement
         self._is_root = os.geteuid() == 0
+        self._bindings: dict[tuple[str, Path], list[str]] = {}
         self._filter: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the sandbox
         self._filter.write(build_filter(network=confinement.network) or b"")
         self._filter.flush()
@@ -121,7 +122,7 @@ class Sandbox:
         command = [
             _path("bwrap"),
             *self._namespaces(),
-            *self._files(argv[0], folder),
+            *self._files_once(argv[0], folder),
             *(word for name, value in self._environment().items() for word in ("--setenv", name, value)),
             "--seccomp",
             str(_FILTER_NUMBER),
@@ -163,6 +164,13 @@ class Sandbox:
         if not self.confinement.network:
             words.append("--unshare-net")
         return words
+
+    def _files_once(self, program: str, folder: Path) -> list[str]:
+        """The same for every start of a program; looking at the disk for it costs a millisecond."""
+        key = program, folder
+        if key not in self._bindings:
+            self._bindings[key] = self._files(program, folder)
+        return self._bindings[key]
 
     def _files(self, program: str, folder: Path) -> list[str]:
         words = ["--ro-bind", "/usr", "/usr"]

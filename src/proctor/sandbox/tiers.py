@@ -90,12 +90,12 @@ class IsolatedAgents:
         home: Path,
         ceilings: Mapping[str, int],
     ) -> Launch:
-        """How to start ``argv``. In a sandbox the environment is the confinement's, and home is its own /tmp."""
+        """How to start ``argv``. In a sandbox environment and ceilings are its own, and home is its own /tmp."""
         if self._sandbox is None:
             own = {**environment, "HOME": str(home), "TMPDIR": str(home)}
             return Launch(argv=argv, environment=own, ceilings=ceilings)
         command, inherited = self._sandbox.wrap(argv, folder)
-        return Launch(argv=command, environment={}, inherited=inherited, ceilings=ceilings)
+        return Launch(argv=command, environment={}, inherited=inherited)
 
     def close(self) -> None:
         """Let go of what the tier holds, and end whatever still runs in it."""
