@@ -19,6 +19,7 @@ from proctor.grade.declare import DeclaredGrader
 from proctor.grade.key_graders import KEY_GRADERS
 from proctor.grade.model import Evidence, Finding, Grade
 from proctor.grade.registry import REASONS
+from proctor.grade.sealed import SealedKeys
 from proctor.grade.standard import STANDARD_GRADERS, grade_budget, grade_contract
 from proctor.ledger.trace import Step
 from proctor.sandbox.child import Child, serve
@@ -128,6 +129,7 @@ class _Graders:
     def __init__(self, folder: Path) -> None:
         suite = load_suite(folder)
         self._folder, self._spec, place = folder, suite.spec, suite.place
+        self._sealed = SealedKeys(folder)
         self._usage_required = _requires_usage(suite.gate_values)
         self._graders: list[tuple[str, Callable[[Evidence], Grade], frozenset[str] | None]] = []
         self._critical: set[str] = set()
@@ -148,7 +150,8 @@ class _Graders:
         the suite's own gets another, so that none can change what the next one sees."""
 
         def read() -> Evidence:
-            return msgspec.structs.replace(_message_from_json(told), before=before, after=after).evidence("")
+            message = msgspec.structs.replace(_message_from_json(told), before=before, after=after)
+            return msgspec.structs.replace(message, key=self._sealed.open(message.key)).evidence("")
 
         shared = read()
         grades = []

@@ -25,7 +25,8 @@ from proctor.suite.model import AgentEntry, Case, SuiteSpec
 __all__ = ["Suite", "builtin_suites", "load_suite", "parse_case", "suite_folder"]
 
 BUILTIN = Path(__file__).resolve().parent.parent / "builtin"
-_LEFT_OUT = {"__pycache__", "agents", "README.md", "runs"}
+SEALED_KEYS = "sealed-keys.jsonl"
+_LEFT_OUT = {"__pycache__", "agents", "README.md", "runs", SEALED_KEYS}
 
 
 class _AgentsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,8 +115,8 @@ class Suite:
         return tuple(cases.values())
 
     def files(self) -> list[Path]:
-        """The files that make the suite what it is: all but its agents, its README, caches, and runs made inside its
-        folder."""
+        """The files that make the suite what it is: all but its agents, its README, sealed keys, caches, and runs made
+        inside its folder."""
         found: list[Path] = []
         folders = [self.folder]
         while folders:
