@@ -3,7 +3,8 @@
 import socket
 import urllib.request
 
-HOSTS = ("example.com", "github.com", "pypi.org", "huggingface.co", "raw.githubusercontent.com", "8.8.8.8", "1.1.1.1")
+# Names and addresses reserved for documentation: nobody's, should the sandbox ever have a hole.
+HOSTS = ("example.com", "example.org", "example.net", "answers.example", "192.0.2.1", "198.51.100.1", "203.0.113.1")
 
 
 def attack(door, targets):
