@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.codec.canonical import canonical_bytes
-from proctor.ledger.entries import ENTRY_KINDS, CycleStart, Decision, Entry, FaultNote, FileDigest
+from proctor.ledger.entries import ENTRY_KINDS, AgentUse, CycleStart, Decision, Entry, FaultNote, FileDigest
 from proctor.ledger.envelope import decode_bundle, decode_entry, encode_leaf
 from proctor.ledger.merkle import (
     check_consistency,
@@ -36,6 +36,15 @@ VALUES: dict[Any, st.SearchStrategy[Any]] = {
     Decision: st.sampled_from(list(Decision)),
     tuple[str, ...]: st.lists(TEXT, max_size=3).map(tuple),
     FaultNote | None: st.none() | st.builds(FaultNote, effect=st.booleans(), fault=TEXT, phase=TEXT),
+    AgentUse | None: st.none()
+    | st.builds(
+        AgentUse,
+        alive=INTS,
+        cpuMs=st.none() | INTS,
+        maxRssBytes=st.none() | INTS,
+        survivors=INTS,
+        wallMs=INTS,
+    ),
     tuple[FileDigest, ...]: st.lists(st.builds(FileDigest, bytes=INTS, path=TEXT, sha256=TEXT), max_size=3).map(tuple),
 }
 
