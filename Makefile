@@ -14,6 +14,7 @@ help:
 
 demo: $(VENV)/run.stamp
 	@$(BIN)/proctor demo
+	@echo "The command is $(BIN)/proctor; to type just proctor: . $(BIN)/activate"
 
 test: $(VENV)/dev.stamp
 	@$(BIN)/python -m pytest -n 2

@@ -121,7 +121,7 @@ def test_json_is_the_whole_answer(folder: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("old.csv", "none.csv"), 2, "proctor: none.csv: can't read the file: No such file or directory"),
+        (("old.csv", "none.csv"), 2, "proctor: none.csv: there is no such file; expected a file (.csv"),
         (("old.csv", "good.csv", "--case", "tickets"), 2, "old.csv: no column 'tickets'; expected one of ticket,"),
         (("old.csv", "good.csv", "--margin", "3"), 64, "proctor: no margin; expected more than 0, less than 1"),
         (("old.csv", "old.csv", "--old-where", "trial"), 64, "--old-where names no column; expected --old-where COL"),

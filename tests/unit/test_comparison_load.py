@@ -121,7 +121,7 @@ def test_bad_input_is_named_with_its_place(tmp_path: Path, name: str, text: str,
 
 
 def test_files_that_can_not_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none.csv: can't read the file: No such file"):
+    with pytest.raises(InputError, match=r"none.csv: there is no such file; expected a file"):
         load_grid(tmp_path / "none.csv", Columns())
     (tmp_path / "latin.csv").write_bytes(b"case,passed\na,1\n\xe9,1\n")
     with pytest.raises(InputError, match=r"latin.csv:3: not UTF-8; expected UTF-8 text; found byte 0xe9"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.columns import column_options
+from proctor.cli.options import SEED
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ __all__ = ["compare"]
     help="Adjustment of the slices' p-values.",
 )
 @click.option("--resamples", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=20_240_611, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=SEED, default=20_240_611, show_default=True, help="Of the bootstrap.")
 @click.option("--list", "listed", type=click.IntRange(0), default=5, show_default=True, help="Cases to list.")
 @click.option("--allow-incomparable", is_flag=True, help="Compare although datasets or rules differ; is stamped.")
 @click.option("--json", "as_json", is_flag=True, help="The whole answer as JSON.")

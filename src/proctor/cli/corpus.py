@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from proctor.cli.options import SEED
 from proctor.errors import Place, UsageError
 from proctor.suite.generate import generate_corpus
 from proctor.suite.load import load_suite
@@ -18,7 +19,7 @@ __all__ = ["corpus"]
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="A folder that doesn't exist yet, or is empty."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same bytes.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Same seed, same bytes.")
 def corpus(suite: str, out: Path, seed: int) -> int:
     """Write the public corpus of SUITE: what anyone needs to try an agent without Proctor."""
     loaded = load_suite(suite)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from proctor.cli.options import SEED
 from proctor.cli.run import progress_to
 from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
@@ -19,7 +20,7 @@ __all__ = ["demo"]
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), help="Where the runs go. [default: a new temporary folder]")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=SEED, default=1, show_default=True)
 def demo(out: Path | None, seed: int) -> int:
     """See Proctor at work on a suite that ships with it.
 

@@ -7,6 +7,7 @@ interrupted.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -20,8 +21,23 @@ from proctor.errors import ProctorError
 
 __all__ = ["LazyGroup", "cli", "main"]
 
+EXIT_INVALID = 2
 EXIT_USAGE = 64
 EXIT_INTERRUPTED = 130
+
+_FIXES: Mapping[int, str] = {
+    errno.ENOTDIR: "a part of the path is a file; name another folder",
+    errno.ENOENT: "check the path",
+    errno.EISDIR: "name a file",
+    errno.EEXIST: "name another path",
+    errno.EACCES: "choose a place that you may read and write",
+    errno.EPERM: "choose a place that you may read and write",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOSPC: "make room on the disk, or choose another",
+    errno.EDQUOT: "make room on the disk, or choose another",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("proctor.cli.demo:demo", "See Proctor at work: a good agent passes, defective ones are caught."),
@@ -123,7 +139,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        _exit(_system_message(error), EXIT_INVALID)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _system_message(error: OSError) -> str:
+    """What the system refused, where, and what to do about it."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    what = (error.strerror or str(error) or type(error).__name__).lower()
+    return f"{where}{what}; {_FIXES.get(error.errno or 0, 'nothing that was recorded before is lost')}"
 
 
 def _exit(message: str, code: int) -> NoReturn:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from proctor.cli.options import SEED
 from proctor.cli.terminal import style_for
 from proctor.errors import UsageError
 from proctor.report.text import progress_line, scorecard
@@ -29,7 +30,7 @@ __all__ = ["progress_to", "run"]
 @click.argument("suite", required=False)
 @click.option("--agent", help="Who is evaluated: builtin:NAME or cmd:COMMAND.")
 @click.option("--runs", type=click.IntRange(1, 1000), help="Runs a case; the suite says how many by default.")
-@click.option("--seed", type=click.IntRange(0), help="Seed of cases, worlds and plan. [default: 1]")
+@click.option("--seed", type=SEED, help="Seed of cases, worlds and plan. [default: 1]")
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. [default: runs/ID]")
 @click.option(
     "--resume",

@@ -7,13 +7,14 @@ import msgspec
 
 from proctor.checking.check import check_suite
 from proctor.checking.model import SuiteCheck
+from proctor.cli.options import SEED
 
 __all__ = ["check"]
 
 
 @click.command()
 @click.argument("suite")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of generated cases.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of generated cases.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found as JSON.")
 def check(suite: str, seed: int, as_json: bool) -> int:
     """Check SUITE (a folder, or the name of one that ships) before any agent runs.

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from proctor.cli.options import SEED
 from proctor.errors import shorten
 from proctor.gate.judge import asks
 from proctor.runner.verdict import gate_policy
@@ -22,7 +23,7 @@ __all__ = ["show"]
 
 @click.command()
 @click.argument("suite")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of generated cases.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of generated cases.")
 @click.option("--tools", "as_tools", is_flag=True, help="Print the tools as agents are told of them, as JSON.")
 def show(suite: str, seed: int, as_tools: bool) -> int:
     """Show SUITE: tools and tables, cases by slice, the gate's rules, and the agents that ship with it."""

@@ -79,10 +79,11 @@ def _explain(
         )
     found = _value_at(value, path)
     types = _TYPES.search(what)
+    expected = f"{types[1]}{types[3]}" if types else what
     return error(
         "wrong type" if types and types[2] else "wrong value",
         place=place(path),
-        expected=f"{types[1]}{types[3]}" if types else what,
+        expected=_described(model, path, expected),
         found=found,
         fix="change the value",
         code="wrong_type" if types and types[2] else "wrong_value",
@@ -125,6 +126,20 @@ def _owner(model: type[Any], path: str) -> type[Any] | None:
         if current is None:
             return None
     return current if hasattr(current, "__struct_fields__") else None
+
+
+def _described(model: type[Any], path: str, expected: str) -> str:
+    """A pattern in words, where the field's ``msgspec.Meta`` has a description: nobody should have to read a regex."""
+    if "matching regex" not in expected:
+        return expected
+    parent, _, name = path.rpartition(".")
+    owner = _owner(model, parent)
+    if owner is None:
+        return expected
+    fields = dict(zip(owner.__struct_encode_fields__, owner.__struct_fields__, strict=True))
+    hint = get_type_hints(owner, include_extras=True).get(fields.get(name, ""))
+    words = [meta.description for meta in getattr(hint, "__metadata__", ()) if getattr(meta, "description", None)]
+    return words[0] if words else expected
 
 
 def _struct_in(hint: Any) -> Any:

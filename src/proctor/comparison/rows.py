@@ -37,6 +37,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 def read_table(path: Path) -> Table:
     """The table in a file, by its suffix. Raises ``InputError`` with file, line and field."""
     suffix = path.suffix.lower()
+    if not path.exists():
+        raise InputError("there is no such file", place=Place(str(path)), expected=f"a file ({', '.join(SUFFIXES)})")
     if suffix not in SUFFIXES:
         raise InputError(
             "this kind of file can't be read as a table",

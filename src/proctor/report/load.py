@@ -53,7 +53,9 @@ def open_run(path: Path) -> RunReading:
             "this run did not finish: it has no report" if began else "this folder holds no run",
             place=Place(str(path)),
             expected="report.json",
-            fix=f"'proctor verify {path}' says what is complete" if began else "name a folder that 'proctor run' made",
+            fix=f"'proctor run --resume {path}' goes on with it; 'proctor verify {path}' says what is complete"
+            if began
+            else "name a folder that 'proctor run' made",
             code="no_report",
         )
     data = report.read_bytes()

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
 
@@ -199,22 +199,43 @@ def serve(load: Callable[[], Mapping[str, Callable[..., Any]]]) -> None:
 
     Loading starts at once, so that it goes on while the parent does something else; what it raises is the answer to
     every request. What the suite's code prints goes to stderr, so that it can't be taken for an answer. Where the
-    parent is killed while the suite's code runs on, the child ends too.
+    parent is killed while the suite's code runs on, the child ends too; a copy of itself that the suite's code forks
+    ends where it would answer, for two answers to one request would be taken for those of two.
     """
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    os.register_at_fork(after_in_child=_Copy.mark)
     requests = os.dup(0)
     answers = os.dup(1)
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     methods, broken = _answer(load)
+    _Copy.end()
     while (frame := read_frame(requests)) is not None:
         method, arguments = msgspec.msgpack.decode(frame)
         fault = broken
         value: bytes | None = None
         if methods is not None:
             value, fault = _answer(lambda: _pack(methods[method](*arguments)))  # noqa: B023 - called before the next turn
+        _Copy.end()
         write_frame(answers, _pack(_Reply(value=value, fault=fault)))
+
+
+class _Copy:
+    """Whether this process is a copy that the suite's code forked."""
+
+    _forked: ClassVar[bool] = False
+
+    @classmethod
+    def mark(cls) -> None:
+        """Called in each new copy."""
+        cls._forked = True
+
+    @classmethod
+    def end(cls) -> None:
+        """End a copy at once, without any of the clearing up that belongs to the process it was made of."""
+        if cls._forked:
+            os._exit(0)
 
 
 def _end_with_parent(parent: int) -> None:

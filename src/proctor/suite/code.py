@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.errors import Place, ProctorError, SuiteError
 
-__all__ = ["load_attribute", "load_file", "split_reference"]
+__all__ = ["line_in", "load_attribute", "load_file", "split_reference"]
 
 
 def split_reference(reference: str) -> tuple[str, str]:
@@ -44,7 +44,7 @@ def load_file(folder: Path, file: str) -> ModuleType:
         spec.loader.exec_module(module)
     except ProctorError as error:
         if error.place is None:
-            error.place = Place(str(path), _line_in(error, path))
+            error.place = Place(str(path), line_in(error, path))
         raise
     except SyntaxError as error:
         raise SuiteError(
@@ -53,14 +53,14 @@ def load_file(folder: Path, file: str) -> ModuleType:
     except Exception as error:
         raise SuiteError(
             f"the file can't be loaded: {type(error).__name__}: {error}",
-            place=Place(str(path), _line_in(error, path)),
+            place=Place(str(path), line_in(error, path)),
             expected="a file that runs on its own",
             code="suite_code",
         ) from error
     return module
 
 
-def _line_in(error: BaseException, path: Path) -> int | None:
+def line_in(error: BaseException, path: Path) -> int | None:
     """The line of a file that an error went through last."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return lines[-1] if lines else None

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from proctor.errors import SuiteError
+from proctor.errors import Place, ProctorError, SuiteError
 from proctor.sandbox.child import Child, serve
-from proctor.suite.code import load_attribute
+from proctor.suite.code import line_in, load_attribute, split_reference
 
 __all__ = ["generate_cases", "generate_corpus", "main"]
 
@@ -37,10 +37,23 @@ def generate_corpus(folder: Path, reference: str, seed: int) -> dict[str, bytes]
 def main(arguments: list[str]) -> None:
     """Serve the function of ``FOLDER REFERENCE``."""
     folder, reference = arguments
+    path = Path(folder) / split_reference(reference)[0]
 
     def load() -> Mapping[str, Callable[..., Any]]:
         function = load_attribute(Path(folder), reference)
-        return {"cases": lambda seed: cases(function(seed)), "corpus": lambda seed: corpus(function(seed))}
+        return {
+            "cases": lambda seed: cases(call(function, seed)),
+            "corpus": lambda seed: corpus(call(function, seed)),
+        }
+
+    def call(function: Callable[[int], Any], seed: int) -> Any:
+        try:
+            return function(seed)
+        except ProctorError:
+            raise
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise SuiteError(problem, place=Place(str(path), line_in(error, path)), code="suite_code") from error
 
     def cases(made: Any) -> list[dict[str, Any]]:
         if not isinstance(made, list) or not all(isinstance(row, dict) for row in made):

@@ -31,7 +31,13 @@ __all__ = [
 Count = Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e12)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Identifier = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,127}$")]
+Identifier = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,127}$",
+        description="a letter (A-Z, a-z) or digit, then letters, digits, '.', '_' and '-'; at most 128",
+    ),
+]
 Row = dict[str, Any]
 
 
@@ -78,7 +84,13 @@ class SuiteSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     of which should pass. A suite has a world to run in (``cases``, ``world``, ``graders``), ``records`` to score, or
     both; the three are empty where it has only records."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+    name: Annotated[
+        str,
+        msgspec.Meta(
+            pattern=r"^[a-z][a-z0-9_-]{0,63}$",
+            description="a small letter, then small letters, digits, '-' and '_'; at most 64",
+        ),
+    ]
     version: Name
     cases: Name = ""
     world: Name = ""

@@ -123,7 +123,11 @@ def make_plan(
     chosen = selection or Selection()
     picked = _select(cases, chosen)
     if not picked:
-        raise UsageError("the selection leaves no case", expected=", ".join(c.id for c in cases[:10]))
+        there = sorted({case.slice for case in cases})
+        raise UsageError(
+            "the selection leaves no case",
+            expected=f"cases such as {', '.join(c.id for c in cases[:5])}; slices {', '.join(there[:10])}",
+        )
     digests = {case.id: case_digest(case) for case in cases}
     return Plan(
         proctor=__version__,
