@@ -167,6 +167,7 @@ BAD_CASES: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("hours float", lambda c: changed(c, "expected.sla_hours", 24.0), "expected.sla_hours: wrong type"),
     ("evidence", lambda c: changed(c, "expected.evidence", []), "expected.evidence: the label contradicts"),
     ("allowed more", lambda c: {**c, "allowed": [*c["allowed"], {"tool": "send", "target": "x"}]}, "allowed: what the"),
+    ("evidence blank", lambda c: changed(c, "expected.evidence", [" "]), "expected.evidence[0]: blank text"),
     ("allowed less", lambda c: {**c, "allowed": []}, "allowed: what the row allows contradicts the suite's contract"),
     ("allowed twice", lambda c: {**c, "allowed": c["allowed"] * 2}, "allowed: what the row allows contradicts"),
     ("tokens bool", lambda c: changed(c, "budget.tokens", True), "budget.tokens: wrong type"),

@@ -19,7 +19,7 @@ from proctor.codec.models import convert
 from proctor.errors import InvalidEvaluation, Place
 from proctor.grade.record_checks import CHECKS, Check
 from proctor.suite.record_check import check_records
-from proctor.suite.record_types import RowTypes, attribute, compile_row_types
+from proctor.suite.record_types import NOT_BLANK, RowTypes, attribute, compile_row_types
 from proctor.suite.records import FIRST_LABELS, RecordsSpec
 
 __all__ = ["EXECUTION", "MISSING", "SCHEMA", "CaseKey", "CustomLabel", "RecordFinding", "RecordProgram"]
@@ -236,8 +236,8 @@ class RecordProgram:
     def _reword(self, error: InvalidEvaluation) -> InvalidEvaluation:
         """Say what people wrote in the suite, not what it compiles to."""
         expected = error.expected or ""
-        if "matching regex" in expected:
-            error.problem, error.expected = "blank text", "text that is not blank"
+        if NOT_BLANK in expected or "matching regex" in expected:
+            error.problem, error.expected = "blank text", NOT_BLANK
         elif "Invalid enum value" in expected:
             path = (error.place.field if error.place else None) or ""
             error.problem, error.expected = "not one of the closed set", f"one of {', '.join(self._allowed(path))}"

@@ -17,14 +17,15 @@ import msgspec
 from proctor.errors import Place, SuiteError
 from proctor.suite.records import RecordsSpec
 
-__all__ = ["CEILING", "RowTypes", "attribute", "compile_row_types", "has_no_blank_text"]
+__all__ = ["CEILING", "NOT_BLANK", "RowTypes", "attribute", "compile_row_types", "has_no_blank_text"]
 
 CEILING = 10**12
 """No budget and no usage figure is larger."""
 
 Where: TypeAlias = Callable[[str], Place]
 _LARGEST = 1.7976931348623157e308
-_Text = Annotated[str, msgspec.Meta(pattern=r"\S", description="text that is not blank")]
+NOT_BLANK = "text that is not blank"
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S", description=NOT_BLANK)]
 _PLAIN: Mapping[str, Any] = {
     "text_or_empty": str,
     "int": int,
