@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import proctor as api
 from proctor.codec.python_json import python_json
-from proctor.errors import InvalidEvaluation
+from proctor.codec.text_count import text_counter
+from proctor.errors import InvalidEvaluation, Place
+from proctor.grade.records import RecordProgram
 from proctor.runner.records import evaluate_files, load_record_suite
+from proctor.suite.records import RecordsSpec
 from records_kit import case, result, write_jsonl
 
 SEVERITIES = ("normal", "urgent", "unknown")
@@ -158,3 +162,60 @@ inner = st.builds(
 @settings(max_examples=200, deadline=None)
 def test_typed_rows_are_written_as_python_writes_them(row: Outer) -> None:
     assert python_json(row) == json.dumps(msgspec.to_builtins(row), sort_keys=True, ensure_ascii=False)
+
+
+class Open(msgspec.Struct):
+    x: Any
+
+
+@given(st.builds(Outer, q=inner, e=st.lists(inner, max_size=3), c=st.booleans()))
+@settings(max_examples=200, deadline=None)
+def test_counted_texts_are_the_quotation_marks_that_are_written(row: Outer) -> None:
+    written = msgspec.json.encode(row)
+    if b"\\" not in written:
+        assert written.count(b'"') == 2 * text_counter(Outer)(row)
+
+
+def test_texts_of_open_types_are_not_counted() -> None:
+    with pytest.raises(TypeError, match="AnyType can't be counted"):
+        text_counter(Open)
+
+
+SECTION = {
+    "version": "v1",
+    "slices": ["a"],
+    "input": {"t": "text_or_empty"},
+    "answer": {
+        "n": "number",
+        "maybe": "text?",
+        "lines": {"each": {"code": "text", "of": "list[text]?"}},
+        "k": ["x", "y"],
+    },
+    "label": [{"name": "all", "grader": "exact", "fields": ["n"], "owner": "us"}],
+    "usage": {"cost": "number"},
+}
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_rows_of_another_shape_are_counted_too(data: st.DataObject) -> None:
+    """Optional texts, lists of objects, lists in them: a right row is taken by the fast reader, a doubled key never."""
+    types = RecordProgram.compile(msgspec.convert(SECTION, RecordsSpec), lambda field: Place(field=field)).types
+    text = st.text("ab c", min_size=1)
+    line = st.fixed_dictionaries({"code": text, "of": st.none() | st.lists(text, max_size=2)})
+    answer = data.draw(
+        st.fixed_dictionaries(
+            {
+                "n": st.integers(-5, 5) | st.floats(-5, 5),
+                "maybe": st.none() | text,
+                "lines": st.lists(line, max_size=3),
+                "k": st.sampled_from(["x", "y"]),
+            }
+        )
+    )
+    row = {"version": "v1", "candidate": "c", "case_id": "1", "run": 1, "status": "ok", "answer": answer}
+    raw = json.dumps({**row, "usage": {"cost": 0.5}})
+    kind = types.result("c", 3, quick=True)
+    counted = 2 * text_counter(kind)(msgspec.json.decode(raw, type=kind))
+    assert raw.count('"') == counted
+    assert raw.replace('"k":', '"k": "x", "k":').count('"') != counted

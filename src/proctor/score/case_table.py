@@ -9,11 +9,14 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from proctor.codec.python_json import python_json, quote
+from proctor.codec.text_count import text_counter
 from proctor.errors import InvalidEvaluation, Place
 from proctor.grade.records import CaseKey, RecordProgram
 from proctor.score.record_faults import WHOLE_ROW, check_plain, parse_strictly
@@ -60,6 +63,8 @@ class CaseTableBuilder:
         version = quote(program.spec.version)
         self._ends = [f', "slice": {quote(name)}, "version": {version}}}' for name in self._names]
         self._policy_input = program.policy_input
+        self._parts = [name for name in ("allowed", "budget", "expected") if name in program.types.case_keys]
+        self._get_parts = attrgetter(*self._parts)
         self._ids: list[str] = []
         self._position: dict[str, int] = {}
         self._slices = array("H")
@@ -72,53 +77,60 @@ class CaseTableBuilder:
 
     def take_lines(self, lines: Iterable[bytes]) -> None:
         """Rows as lines of JSONL, with or without their ends."""
+        read = self._reader()
+        keep_values = bool(self._program.custom)
+        for number, raw in enumerate(lines, 1):
+            row = read(raw)
+            value: Any = None
+            if row is None:
+                value = parse_strictly(raw, self._name, number)
+                row = self._program.case(value, partial(self._at, number))
+            elif keep_values:
+                value = msgspec.to_builtins(row)
+            self._take(row, value, number)
+
+    def _reader(self) -> Callable[[bytes], Any]:
+        """The fast reader of lines; None for one that must be read carefully, as where it may be at fault."""
         types = self._program.types
+        if not types.is_closed:
+            return lambda _: None
         quick = msgspec.json.Decoder(types.quick_case).decode
         careful = msgspec.json.Decoder(types.case).decode
-        for number, raw in enumerate(lines, 1):
-            row: Any = None
-            if types.is_closed and b"\\" not in raw:
-                try:
-                    row = quick(raw) if has_no_blank_text(raw) else careful(raw)
-                except (ValueError, RecursionError):
-                    row = None
-                # A key that came twice leaves more quotation marks than its typed value needs.
-                if row is not None and raw.count(b'"') != _encode(row).count(b'"'):
-                    row = None
+        texts = text_counter(types.case)
 
-            def at(path: str, line: int = number) -> Place:
-                return Place(self._name, line, path or WHOLE_ROW)
+        def read(raw: bytes) -> Any:
+            if b"\\" in raw:
+                return None
+            try:
+                row = quick(raw) if has_no_blank_text(raw) else careful(raw)
+            except (ValueError, RecursionError):
+                return None
+            # More quotation marks than the typed value needs: a key came twice.
+            return row if raw.count(b'"') == 2 * texts(row) else None
 
-            if row is None:
-                value: Any = parse_strictly(raw, self._name, number)
-                row = self._program.case(value, at)
-            elif self._program.custom:
-                value = msgspec.to_builtins(row)
-            else:
-                value = None
-            self._take(row, value, at)
+        return read
 
     def take_rows(self, rows: Iterable[Any]) -> None:
         """Rows as values, from a caller's program."""
         for number, value in enumerate(rows, 1):
-
-            def at(path: str, line: int = number) -> Place:
-                return Place(self._name or "dataset", line, path or WHOLE_ROW)
-
+            at = partial(self._at, number)
             if not isinstance(value, Mapping):
                 raise InvalidEvaluation("not an object", place=at(""), expected="a JSON object", found=value)
             check_plain(value, at, finite=True)
-            self._take(self._program.case(value, at), value, at)
+            self._take(self._program.case(value, at), value, number)
 
-    def _take(self, row: Any, value: Mapping[str, Any] | None, at: Callable[[str], Place]) -> None:
+    def _at(self, line: int, path: str) -> Place:
+        return Place(self._name or "dataset", line, path or WHOLE_ROW)
+
+    def _take(self, row: Any, value: Mapping[str, Any] | None, line: int) -> None:
         """A typed row, and its plain value where custom graders will need it."""
         code = self._codes[row.slice]
-        asked = self._ask(row, at)
+        asked = self._ask(row, line)
         if self._position.setdefault(row.id, len(self._ids)) != len(self._ids):
             first = self._position[row.id] + 1
             raise InvalidEvaluation(
                 "duplicate case",
-                place=at("id"),
+                place=self._at(line, "id"),
                 expected="each id once",
                 found=f"{row.id}, also in row {first}",
                 fix="remove or rename one of the two",
@@ -133,15 +145,12 @@ class CaseTableBuilder:
         if len(self._texts) == _BATCH:
             self._hash()
 
-    def _ask(self, row: Any, at: Callable[[str], Place]) -> _Asked:
+    def _ask(self, row: Any, line: int) -> _Asked:
         """What the row asks, held against policy and contract unless an equal one was before."""
-        parts = {
-            name: part for name in ("allowed", "budget", "expected") if (part := getattr(row, name, None)) is not None
-        }
-        written = _encode(list(parts.values()))
+        written = _encode(self._get_parts(row))
         asked = self._shared.get(written)
         if asked is None:
-            text = "".join(f'"{name}": {python_json(part)}, ' for name, part in parts.items())
+            text = "".join(f'"{name}": {python_json(getattr(row, name))}, ' for name in self._parts)
             asked = _Asked(self._program.key(row), "{" + text)
             if len(self._shared) < _MOST_SHARED:
                 self._shared[written] = asked
@@ -149,10 +158,10 @@ class CaseTableBuilder:
         try:
             agreed = looked_at in asked.agreed
         except TypeError:  # a list is no key of a set
-            self._program.check_case(row, at)
+            self._program.check_case(row, partial(self._at, line))
             return asked
         if not agreed:
-            self._program.check_case(row, at)
+            self._program.check_case(row, partial(self._at, line))
             if len(asked.agreed) < _MOST_SHARED:
                 asked.agreed.add(looked_at)
         return asked

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from proctor.codec.models import nearest
+from proctor.codec.text_count import text_counter
 from proctor.errors import InvalidEvaluation, Place
 from proctor.grade.records import EXECUTION, MISSING, SCHEMA, RecordFinding, RecordProgram
 from proctor.score.case_table import CaseTable
@@ -83,22 +84,25 @@ class Grid:
     def take_lines(self, lines: Iterable[bytes], name: str | None) -> int:
         """Results as lines of JSONL; how many there were. Raises ``InvalidEvaluation`` for a row that can't be
         used: what it broke is never scored."""
+        row_type = self.program.types.result(self.candidate, self.repeats)
         quick = msgspec.json.Decoder(self.program.types.result(self.candidate, self.repeats, quick=True)).decode
-        careful = msgspec.json.Decoder(self.program.types.result(self.candidate, self.repeats)).decode
-        encode = msgspec.json.Encoder().encode
+        careful = msgspec.json.Decoder(row_type).decode
+        texts = text_counter(row_type)
         position, masks, repeats, keys = self.cases.position, self.masks, self.repeats, self.cases.keys
         plain = not self.program.custom
         number = 0
         for number, raw in enumerate(lines, 1):
+            if b"\\" in raw:
+                self._slowly(raw, name, number)
+                continue
             try:
                 row: Any = quick(raw) if has_no_blank_text(raw) else careful(raw)
             except (ValueError, RecursionError):
                 self._slowly(raw, name, number)
                 continue
             case = position.get(row.case_id)
-            # Each key and each text of a row has two quotation marks. If the text has as many as its typed value
-            # written again, no key came twice; escapes would break the count, so such rows go the slow way.
-            if case is None or b"\\" in raw or raw.count(b'"') != encode(row).count(b'"'):
+            # Without escapes, each key and each text has two quotation marks; more of them mean that a key came twice.
+            if case is None or raw.count(b'"') != 2 * texts(row):
                 self._slowly(raw, name, number)
                 continue
             cell = case * repeats + row.run - 1

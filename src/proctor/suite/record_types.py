@@ -94,12 +94,12 @@ class RowTypes:
 
 
 def has_no_blank_text(raw: bytes) -> bool:
-    """Whether a line of JSON surely holds no text of white space alone, and no escape.
+    """Whether a line of JSON without escapes surely holds no text of white space alone.
 
-    In ASCII without escapes such a text can only be spaces, right after a quotation mark. Lines that are merely
-    written widely (``"a" : 1``) are not vouched for either.
+    In ASCII such a text can only be spaces, right after a quotation mark. Lines that are merely written widely
+    (``"a" : 1``) are not vouched for either.
     """
-    return raw.isascii() and b'" ' not in raw and b"\\" not in raw
+    return raw.isascii() and b'" ' not in raw
 
 
 def compile_row_types(spec: RecordsSpec, where: Where) -> RowTypes:
